@@ -1,0 +1,84 @@
+// Bundles the host, the worker, the command line and the pages with esbuild. `--watch` rebuilds; `--production` minifies.
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+
+export async function build({ watch = false, production = false, log = console.log } = {}) {
+  const esbuild = await import('esbuild');
+  const common = {
+    bundle: true,
+    absWorkingDir: root,
+    sourcemap: production ? false : 'linked',
+    minify: production,
+    logLevel: 'warning',
+    metafile: true,
+    legalComments: 'none',
+  };
+  // A bundled CommonJS package that calls require() needs one in an ES module.
+  const nodeModule = {
+    ...common,
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    external: ['onnxruntime-node'],
+    banner: {
+      js: "import { createRequire as softbenchRequire } from 'node:module'; const require = softbenchRequire(import.meta.url);",
+    },
+  };
+  const pages = existsSync(join(root, 'webview'))
+    ? readdirSync(join(root, 'webview'), { withFileTypes: true })
+        .filter((entry) => entry.isDirectory() && existsSync(join(root, 'webview', entry.name, 'main.ts')))
+        .map((entry) => entry.name)
+    : [];
+  const targets = [
+    {
+      entry: 'src/extension.ts',
+      options: {
+        ...common,
+        platform: 'node',
+        target: 'node20',
+        format: 'cjs',
+        external: ['vscode', 'onnxruntime-node'],
+        outfile: 'dist/extension.cjs',
+      },
+    },
+    { entry: 'src/worker/main.ts', options: { ...nodeModule, outfile: 'dist/worker.js' } },
+    {
+      entry: 'src/cli/main.ts',
+      options: {
+        ...nodeModule,
+        banner: { js: `#!/usr/bin/env node\n${nodeModule.banner.js}` },
+        outfile: 'dist/cli.js',
+      },
+    },
+    ...pages.map((page) => ({
+      entry: `webview/${page}/main.ts`,
+      options: {
+        ...common,
+        platform: 'browser',
+        target: 'es2022',
+        format: 'iife',
+        loader: { '.svg': 'text' },
+        outfile: `dist/webview/${page}.js`,
+      },
+    })),
+  ].filter(({ entry }) => existsSync(join(root, entry)));
+  const results = [];
+  for (const { entry, options } of targets) {
+    const settings = { ...options, entryPoints: [entry] };
+    if (watch) await (await esbuild.context(settings)).watch();
+    else {
+      const { metafile } = await esbuild.build(settings);
+      const bytes = metafile.outputs[options.outfile]?.bytes ?? 0;
+      results.push({ file: options.outfile, bytes, metafile });
+      log(`${options.outfile}  ${(bytes / 1024).toFixed(0)} KB`);
+    }
+  }
+  return results;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await build({ watch: process.argv.includes('--watch'), production: process.argv.includes('--production') });
+}

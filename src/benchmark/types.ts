@@ -1,0 +1,85 @@
+/** What a benchmark file becomes once it is read. */
+
+import type { Place } from '../shared/errors.ts';
+import type { PromptMode } from '../shared/modes.ts';
+import type { FailureCause, GenerationOptions, Reading, SoftPromptSettings, StopReason } from '../shared/results.ts';
+
+export type AnswerKind = 'number' | 'letter' | 'choice' | 'yes-no' | 'text' | 'json';
+export type OutputType = 'generate_until' | 'multiple_choice' | 'loglikelihood' | 'loglikelihood_rolling';
+
+/** A finding in a benchmark file, shown as an editor diagnostic or printed by the command line. */
+export interface Problem {
+  severity: 'error' | 'warning' | 'information';
+  message: string;
+  place: Place;
+  /** End of the marked range, from 1; the end of the token at `place` where absent. */
+  end?: { line: number; column: number };
+  /** Short stable name such as `unknown-key`. */
+  code: string;
+}
+
+/** One row of the data, with where it stands in its file. */
+export interface Item {
+  index: number;
+  fields: Record<string, unknown>;
+  place: Place;
+}
+
+export type SplitName = 'training' | 'validation' | 'test' | 'fewshot';
+
+/** A rendered prompt, in the parts that the panel marks. `text` is their concatenation. */
+export interface RenderedPrompt {
+  text: string;
+  parts: { kind: 'description' | 'example' | 'question' | 'generation-prefix'; text: string }[];
+}
+
+export interface Judgement {
+  strict: Reading;
+  lenient: Reading;
+  inFormat: boolean;
+  right: boolean;
+  lenientRight: boolean;
+  cause: FailureCause | null;
+}
+
+export interface Benchmark {
+  readonly file: string;
+  readonly task: string;
+  readonly outputType: OutputType;
+  readonly answerKind: AnswerKind;
+  /** SHA-256 of the resolved configuration. */
+  readonly configDigest: string;
+  /** Files that the configuration was read from (the file and its includes) and its data files. */
+  readonly sources: { configuration: string[]; data: string[] };
+  readonly generation: GenerationOptions;
+  /** Shots of few-shot mode: `num_fewshot`, or 5 where the file gives none or 0. */
+  readonly shots: number;
+  readonly fewShotSeed: number;
+  readonly modes: readonly PromptMode[];
+  readonly softPrompt: SoftPromptSettings;
+  readonly limit: number | null;
+  /** Names of the strict and lenient filters, or `built-in`. */
+  readonly readers: { strict: string; lenient: string };
+  /** The split that is evaluated: test, else validation. Its name as the file gives it. */
+  readonly evaluationSplit: string;
+  /** The split that few-shot examples and tuning take from; null where the file has none. */
+  readonly trainingSplit: string | null;
+  readonly notes: readonly string[];
+
+  /** Rows of a split; `evaluation` is {@link evaluationSplit}. Throws HumanError where a file is missing or broken. */
+  items(split: 'evaluation' | 'training' | 'fewshot'): Promise<readonly Item[]>;
+  /** SHA-256 over the data that {@link items} returns. */
+  dataDigest(split: 'evaluation' | 'training'): Promise<string>;
+  /** The prompt of an item with `shots` examples before it (0 for zero-shot). */
+  prompt(item: Item, shots: number): Promise<RenderedPrompt>;
+  /** Text that goes between prompt and answer, and the gold answer's text as it would be generated (doc_to_target). */
+  target(item: Item): { delimiter: string; text: string };
+  /** What tuning teaches: delimiter + target + the first stop marker (so that the model learns to stop), or null marker for EOS. */
+  trainingAnswer(item: Item): { text: string; endsWithEos: boolean };
+  /** Candidate answers, where the file gives them (doc_to_choice), and which one is right. */
+  choices(item: Item): { texts: string[]; gold: number } | null;
+  /** Reads an output: strict and lenient answer, verdicts and the cause of a format failure. */
+  judge(item: Item, output: string, stop: { reason: StopReason; marker?: string }): Judgement;
+  /** Would this answer be right for the item? For the constant-answer baseline. */
+  isRight(item: Item, answer: string): boolean;
+}

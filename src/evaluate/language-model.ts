@@ -1,0 +1,125 @@
+/**
+ * What tune() and evaluate() need of a model. The engine room implements it with ONNX Runtime; a test can hand over a
+ * scripted one.
+ */
+import type { GenerationOptions, ModelIdentity, ProviderReport, StopReason } from '../shared/results.ts';
+
+/** A tuned soft prompt: row-major float32 [vectors, hiddenSize], in the space of the token embedding's output. */
+export interface SoftPrompt {
+  vectors: number;
+  hiddenSize: number;
+  data: Float32Array;
+}
+
+export interface Tokenizer {
+  /** Ids of a text. `special`: add what the tokenizer's post-processor adds (BOS …), as `add_special_tokens=True`. */
+  encode(text: string, options?: { special?: boolean }): number[];
+  /** Text of ids, special tokens left out unless asked for. */
+  decode(ids: readonly number[], options?: { special?: boolean }): string;
+  readonly vocabularySize: number;
+  readonly eosTokenIds: readonly number[];
+  readonly bosTokenId: number | null;
+  readonly padTokenId: number;
+}
+
+export interface GenerationRequest {
+  /** The caller's number; results carry it, in whatever order they finish. */
+  index: number;
+  tokens: readonly number[];
+}
+
+export interface GenerationResult {
+  index: number;
+  /** Generated ids, the stop included. */
+  tokens: number[];
+  /** Decoded text before the stop string or EOS. */
+  text: string;
+  stop: { reason: StopReason; marker?: string };
+  /** Log-probability of each generated token. */
+  logProbabilities: number[];
+}
+
+export interface LogLikelihoodRequest {
+  index: number;
+  context: readonly number[];
+  continuation: readonly number[];
+}
+
+export interface LogLikelihoodResult {
+  index: number;
+  /** Natural log; one per continuation token, and their sum. */
+  tokens: number[];
+  sum: number;
+  /** Every continuation token is the most likely one at its place. */
+  greedy: boolean;
+}
+
+export interface Hooks<Result> {
+  signal?: AbortSignal;
+  /** Called as each request finishes. May return a promise (a write to disk); the engine waits for it. */
+  onResult(result: Result): void | Promise<void>;
+  /** Tokens produced or read so far, for progress between results. */
+  onTokens?(done: number): void;
+}
+
+export interface GenerationSettings extends GenerationOptions {
+  batchSize: number;
+  softPrompt: SoftPrompt | null;
+}
+
+/** One training example: text and answer; the loss is on the answer's tokens only. */
+export interface TrainingExample {
+  prompt: readonly number[];
+  answer: readonly number[];
+}
+
+export interface StepResult {
+  /** Mean cross-entropy (nats) over the answer tokens of the batch. */
+  loss: number;
+  answerTokens: number;
+  /** ∂loss/∂softPrompt, row-major [vectors, hiddenSize]. */
+  gradient: Float32Array;
+  /** Rows × padded length including the soft prompt. */
+  batch: [number, number];
+}
+
+/** Loss and gradient for batches; one per tuning, holds compiled training sessions. */
+export interface TrainingEngine {
+  step(examples: readonly TrainingExample[], softPrompt: SoftPrompt, signal?: AbortSignal): Promise<StepResult>;
+  /** Loss only. */
+  loss(
+    examples: readonly TrainingExample[],
+    softPrompt: SoftPrompt,
+    signal?: AbortSignal,
+  ): Promise<{ loss: number; answerTokens: number }>;
+  close(): Promise<void>;
+}
+
+export interface LanguageModel {
+  readonly identity: ModelIdentity;
+  readonly tokenizer: Tokenizer;
+  readonly provider: ProviderReport;
+  readonly hiddenSize: number;
+  /** Longest prompt + output that the model's positions allow; null where it is not known. */
+  readonly contextLength: number | null;
+  /** Root mean square of the token embedding's entries: the scale that soft-prompt learning rates follow. */
+  readonly embeddingScale: number;
+  /** Things the user should know about this model's results (no cache, quantised activations …). */
+  readonly notes: readonly string[];
+  /** Rows of the embedding table, row-major [ids.length, hiddenSize]: the space of soft prompts. */
+  embeddingRows(ids: readonly number[]): Promise<Float32Array>;
+  generate(
+    requests: readonly GenerationRequest[],
+    settings: GenerationSettings,
+    hooks: Hooks<GenerationResult>,
+  ): Promise<void>;
+  logLikelihood(
+    requests: readonly LogLikelihoodRequest[],
+    settings: { batchSize: number; softPrompt: SoftPrompt | null },
+    hooks: Hooks<LogLikelihoodResult>,
+  ): Promise<void>;
+  openTraining(settings: { vectors: number; batchSize: number }): Promise<TrainingEngine>;
+  /** Peak resident memory of the process so far, in bytes. */
+  peakMemoryBytes(): number | null;
+  close(): Promise<void>;
+}

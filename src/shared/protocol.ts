@@ -1,0 +1,198 @@
+/** Every message between the rooms' processes: host ↔ worker and host ↔ page. */
+import type { PromptMode } from './modes.ts';
+import type { ItemRecord, RunFile, RunSummary, SoftPromptSettings, TuningRecord } from './results.ts';
+import type { Method } from './rpc.ts';
+
+// ---------------------------------------------------------------- host → worker
+
+export interface EngineSettings {
+  executionProvider: 'auto' | 'cpu' | 'cuda' | 'webgpu' | 'dml' | 'coreml';
+  /** 0: as many as there are physical cores. */
+  threads: number;
+}
+
+/** A job: one benchmark × one model, one or more modes. */
+export interface JobRequest {
+  benchmarkFile: string;
+  modelFolder: string;
+  /** Modes to run, in order. */
+  modes: PromptMode[];
+  /** Folder that holds `runs/` (usually `<workspace>/.softbench`). */
+  storeFolder: string;
+  /** Set by the caller; goes into every run of the job. Give the id of an earlier job to resume it. */
+  group: string;
+  /** Reuse finished runs with the same model, benchmark and settings in place of running them again. */
+  reuseFinished: boolean;
+  engine: EngineSettings;
+  /** Deviations from the benchmark file. */
+  overrides: {
+    limit?: number | null;
+    shots?: number;
+    batchSize?: number;
+    softPrompt?: Partial<SoftPromptSettings>;
+    /** A soft-prompt.safetensors to use in place of tuning one. */
+    softPromptFile?: string;
+  };
+}
+
+export type JobProgress =
+  | { kind: 'phase'; phase: 'loading' | 'tuning' | 'evaluating' | 'scoring'; mode: PromptMode | null; message: string }
+  /** A run's folder has been made or reopened. */
+  | { kind: 'run'; run: RunFile }
+  | { kind: 'tuning'; run: string; record: TuningRecord; steps: number; secondsLeft: number | null }
+  | {
+      kind: 'items';
+      run: string;
+      mode: PromptMode;
+      done: number;
+      total: number;
+      secondsLeft: number | null;
+      records: ItemRecord[];
+    }
+  | { kind: 'summary'; summary: RunSummary };
+
+/** What was understood of a model folder. */
+export interface ModelReport {
+  folder: string;
+  name: string;
+  ok: boolean;
+  /** Where `ok` is false: what is wrong and what to do. */
+  reason: string | null;
+  modelType: string | null;
+  graphFile: string | null;
+  /** Other graph files in the folder that could be chosen. */
+  variants: string[];
+  bytes: number;
+  parameters: number | null;
+  hiddenSize: number | null;
+  layers: number | null;
+  vocabularySize: number | null;
+  contextLength: number | null;
+  opset: Record<string, number>;
+  producer: string | null;
+  dtype: string | null;
+  cache: { kind: string; layers: number; heads: number; headSize: number } | null;
+  positions: string;
+  chatTemplate: boolean;
+  operators: Record<string, number>;
+  /** Operators that tuning lowers first, and those on the gradient path without a rule. */
+  lowered: string[];
+  missing: { operator: string; node: string; advice: string }[];
+  notes: string[];
+}
+
+export interface VerifyReport {
+  ok: boolean;
+  gradient: { relative_error: number } | null;
+  losses: { max_abs: number } | null;
+  logits: { max_abs: number } | null;
+  log_likelihood: { max_abs: number } | null;
+  generation: { compared: number; equal: number } | null;
+  reason: string | null;
+}
+
+export interface PromptPreview {
+  mode: PromptMode;
+  parts: { kind: string; text: string }[];
+  /** Token texts of the whole prompt; empty where no model was given. */
+  tokens: string[];
+  answer: string;
+  stop: string[];
+  softPromptVectors: number;
+}
+
+// biome-ignore lint/style/useNamingConvention: a map of methods, not a value
+export type WorkerApi = {
+  runJob: Method<JobRequest, RunSummary[], JobProgress>;
+  inspectModel: Method<{ folder: string }, ModelReport>;
+  verifyModel: Method<{ folder: string; engine: EngineSettings }, VerifyReport, { message: string }>;
+  previewPrompts: Method<
+    { benchmarkFile: string; modelFolder: string | null; index: number },
+    { total: number; previews: PromptPreview[] }
+  >;
+  provider: Method<EngineSettings, { running: string; reason: string }>;
+  /** Frees models and sessions. */
+  release: Method<void, void>;
+};
+
+// ---------------------------------------------------------------- page → host
+
+/** A mode as the results page shows it. */
+export interface ModeResult {
+  run: RunFile;
+  summary: RunSummary | null;
+  tuning: TuningRecord[];
+  /** Items done so far and in all. */
+  done: number;
+  total: number;
+}
+
+/** All that the results page needs but the items: one benchmark × one model. */
+export interface ResultsView {
+  title: string;
+  benchmark: { task: string; file: string };
+  model: { name: string; folder: string };
+  modes: ModeResult[];
+  /** The running job, if one is on for this benchmark and model. */
+  job: { phase: string; message: string; fraction: number | null; secondsLeft: number | null } | null;
+  /** Last problem of a job, as a sentence. */
+  problem: string | null;
+}
+
+/** A finished item with what the table shows; the detail pane asks for the rest. */
+export type ItemRow = ItemRecord;
+
+export interface ItemDetail {
+  index: number;
+  /** The item's prompt per mode, by parts. */
+  prompts: { mode: PromptMode; parts: { kind: string; text: string }[] }[];
+  records: { mode: PromptMode; record: ItemRecord }[];
+  gold: string;
+  source: { file: string; line: number } | null;
+}
+
+export type ResultsPageApi = {
+  view: Method<void, ResultsView>;
+  /** Items of a run from position `from` in items.jsonl on. */
+  items: Method<{ run: string; from: number }, ItemRow[]>;
+  detail: Method<{ index: number }, ItemDetail>;
+  openSource: Method<{ file: string; line: number }, void>;
+  stop: Method<void, void>;
+  resume: Method<void, void>;
+  copy: Method<{ text: string }, void>;
+  saveState: Method<{ state: unknown }, void>;
+  loadState: Method<void, unknown>;
+};
+
+/** host → results page */
+export type ResultsPageEvents = {
+  /** The view has changed: summaries, progress, tuning records. */
+  viewChanged: Method<ResultsView, void>;
+  /** New items of a run, appended. */
+  itemsAdded: Method<{ run: string; from: number; items: ItemRow[] }, void>;
+};
+
+export interface LeaderboardCell {
+  run: string;
+  summary: RunSummary;
+  status: RunFile['status'];
+}
+
+export interface LeaderboardView {
+  benchmarks: { task: string; file: string }[];
+  models: { name: string; folder: string }[];
+  /** Newest finished run per model × benchmark × mode. */
+  cells: { model: string; task: string; mode: PromptMode; cell: LeaderboardCell }[];
+}
+
+export type LeaderboardPageApi = {
+  view: Method<void, LeaderboardView>;
+  open: Method<{ model: string; task: string }, void>;
+  runCommand: Method<{ command: 'chooseModel' | 'openExamples' | 'compare' }, void>;
+  saveState: Method<{ state: unknown }, void>;
+  loadState: Method<void, unknown>;
+};
+
+export type LeaderboardPageEvents = {
+  viewChanged: Method<LeaderboardView, void>;
+};

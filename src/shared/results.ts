@@ -1,0 +1,207 @@
+/**
+ * The figures of a run, as every room and page exchanges them. Definitions: docs/architecture.md, "Metrics".
+ */
+import type { PromptMode } from './modes.ts';
+
+/** A share of items with its 95 % Wilson interval. `value` is null where the denominator is 0. */
+export interface Share {
+  value: number | null;
+  low: number;
+  high: number;
+  /** Numerator and denominator. */
+  count: number;
+  n: number;
+}
+
+/** A mode's scores. F: in the required format; S: in the format and right; K = S ÷ F; L: leniently right; LL: gold most likely. */
+export interface Scores {
+  n: number;
+  F: Share;
+  S: Share;
+  K: Share & { unreliable: boolean };
+  L: Share;
+  LL: Share | null;
+  /** What the best single answer given to every item would score, and that answer. */
+  constant: { answer: string; share: Share } | null;
+  /** The commonest (leniently read) answer among the outputs and its share. */
+  commonest: { answer: string; share: Share } | null;
+  /** Chance level where choices exist, else null. */
+  chance: number | null;
+  /** Items per cause of format failure. */
+  causes: Partial<Record<FailureCause, number>>;
+}
+
+/** Why an output is not in the required format. One row each in src/benchmark/causes.ts. */
+export const failureCauses = [
+  'empty output',
+  'stopped by length',
+  'ran on',
+  'refusal',
+  'repeats the question',
+  'several candidates',
+  'choice text instead of letter',
+  'letter instead of choice text',
+  'LaTeX or Markdown wrapping',
+  'foreign number format',
+  'unparseable JSON',
+  'answer not in the required form',
+  'no answer found',
+] as const;
+export type FailureCause = (typeof failureCauses)[number];
+
+export type StopReason = 'stop-string' | 'eos' | 'length';
+
+/** What an extractor took out of an output; `span` is [start, end) in UTF-16 units of the raw output. */
+export interface Reading {
+  answer: string | null;
+  span: [number, number] | null;
+}
+
+/** One line of items.jsonl. Written once when the item is finished; never changed. */
+export interface ItemRecord {
+  schema: 1;
+  /** Position of the item in the benchmark's test split (lm-eval: doc_id). */
+  index: number;
+  /** SHA-256 of the rendered prompt text and its length in tokens. The text itself is rendered again when shown. */
+  prompt: { hash: string; tokens: number };
+  /** Raw output after the prompt, cut before the stop string. */
+  output: string;
+  outputTokens: number;
+  stop: { reason: StopReason; marker?: string };
+  gold: string;
+  strict: Reading;
+  lenient: Reading;
+  inFormat: boolean;
+  /** In the format and right: what S counts. */
+  right: boolean;
+  lenientRight: boolean;
+  cause: FailureCause | null;
+  /** Where candidates exist: log-likelihood of each, and whether the gold one is the most likely. */
+  choices?: { texts: string[]; logLikelihoods: number[]; gold: number; right: boolean; rightNormalised: boolean };
+}
+
+/** One line of tuning.jsonl: one optimiser step, or one validation. */
+export type TuningRecord =
+  | {
+      schema: 1;
+      kind: 'step';
+      /** From 1. */
+      step: number;
+      /** Mean cross-entropy per answer token of the batch, before the update. */
+      loss: number;
+      gradientNorm: number;
+      learningRate: number;
+      seconds: number;
+      /** Rows × padded length of the batch. */
+      batch: [number, number];
+      answerTokens: number;
+    }
+  | {
+      schema: 1;
+      kind: 'validation';
+      /** Steps done when it was made; 0 is before the first. */
+      step: number;
+      n: number;
+      F: number;
+      S: number;
+      K: number | null;
+      loss: number;
+      /** Best so far, and therefore the vectors kept. */
+      best: boolean;
+    };
+
+export type RunStatus = 'running' | 'stopped' | 'failed' | 'finished';
+
+/** Soft-prompt settings as resolved for a run. */
+export interface SoftPromptSettings {
+  vectors: number;
+  steps: number;
+  batchSize: number;
+  /** 'auto' is resolved to a number before a run is written. */
+  learningRate: number | 'auto';
+  init: 'vocabulary' | 'random';
+  seed: number;
+  validateEvery: number;
+  /** Items of the held-out slice generated at each validation. */
+  validationItems: number;
+}
+
+export interface GenerationOptions {
+  until: string[];
+  maxNewTokens: number;
+  /** 0 is greedy. */
+  temperature: number;
+  topP: number;
+  seed: number;
+}
+
+export interface ModelIdentity {
+  name: string;
+  /** Absolute path of the model folder on this machine. */
+  folder: string;
+  graphFile: string;
+  /** SHA-256 (hex) of each part; weights: of size and sampled blocks, or of the whole when small. */
+  digests: { graph: string; weights: string; tokenizer: string; config: string };
+}
+
+/** What was asked for, what runs, and why. */
+export interface ProviderReport {
+  asked: string;
+  running: string;
+  reason: string;
+  threads: number;
+}
+
+/** run.json */
+export interface RunFile {
+  schema: 1;
+  id: string;
+  softbench: string;
+  onnxruntime: string;
+  created: string;
+  updated: string;
+  status: RunStatus;
+  /** Sentence for the user when status is failed. */
+  message?: string;
+  /** Runs started together by one command share it. */
+  group: string;
+  mode: PromptMode;
+  model: ModelIdentity;
+  benchmark: {
+    task: string;
+    /** Absolute path of the benchmark file. */
+    file: string;
+    /** SHA-256 over the resolved configuration (after includes), and over the data of the split. */
+    digests: { config: string; data: string };
+    items: number;
+    split: string;
+  };
+  settings: {
+    limit: number | null;
+    shots: number;
+    fewShotSeed: number;
+    batchSize: number;
+    generation: GenerationOptions;
+    softPrompt: SoftPromptSettings | null;
+    /** The run whose soft-prompt.safetensors is used, where it is not this run's own. */
+    softPromptFrom: string | null;
+  };
+  provider: ProviderReport;
+  /** Anything the user should know about how the numbers came about. */
+  notes: string[];
+}
+
+/** summary.json, and what pages and the command line print. */
+export interface RunSummary {
+  schema: 1;
+  run: string;
+  mode: PromptMode;
+  scores: Scores;
+  /** Wall-clock seconds of evaluation and of tuning, summed over resumptions. */
+  seconds: number;
+  tuningSeconds: number;
+  promptTokens: number;
+  outputTokens: number;
+  peakMemoryBytes: number | null;
+  bestStep: number | null;
+}
