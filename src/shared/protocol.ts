@@ -101,7 +101,6 @@ export interface PromptPreview {
   softPromptVectors: number;
 }
 
-// biome-ignore lint/style/useNamingConvention: a map of methods, not a value
 export type WorkerApi = {
   runJob: Method<JobRequest, RunSummary[], JobProgress>;
   inspectModel: Method<{ folder: string }, ModelReport>;
