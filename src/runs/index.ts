@@ -1,0 +1,6 @@
+/** The run store on disk: one folder a run, safe against crashes, full disks and second windows; import and export. */
+export { exportAdapter, importAdapter } from './adapter.ts';
+export { holderOf, setLockOwner } from './lock.ts';
+export { readSoftPrompt, writeSoftPrompt } from './soft-prompt-file.ts';
+export { DiskRunStore, openRunStore } from './store.ts';
+export { runFiles } from './writer.ts';

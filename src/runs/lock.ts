@@ -1,0 +1,205 @@
+/**
+ * The lock of a run folder: `lock.json` names the one writer. It is taken by exclusive creation, kept alive by its
+ * modification time, checked before every write, and taken over when its holder is known to be dead.
+ */
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { mkdir, open, readFile, rm, rmdir, stat, utimes } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { HumanError } from '../shared/errors.ts';
+import { diskError } from './files.ts';
+
+export const lockFile = 'lock.json';
+
+interface LockContent {
+  pid: number;
+  host: string;
+  /** When the process started, as the system tells it: a process id is used again after a while. Null where unknown. */
+  processStart: string | null;
+  /** The thread (see {@link setLockOwner}). */
+  owner: string;
+  /** One per writer. */
+  token: string;
+  since: string;
+}
+
+/** A holder that gave no sign of life for this long is taken for dead where nothing better is known of it. */
+const silentMilliseconds = 5 * 60_000;
+const heartbeatMilliseconds = 20_000;
+/** Taking over needs milliseconds; one that is older belongs to a process that died in the middle. */
+const takeoverMilliseconds = 10_000;
+
+let owner: string = randomUUID();
+const deadOwners = new Set<string>();
+const held = new Set<string>();
+
+/**
+ * Names this thread in its locks, and tells which threads of this process have ended. Locks of dead threads carry the
+ * process id of a living process: only whoever started the threads knows that they are gone.
+ */
+export function setLockOwner(name: string, dead: Iterable<string>): void {
+  owner = name;
+  for (const one of dead) deadOwners.add(one);
+}
+
+/** Linux: start time in clock ticks since boot, field 22 of /proc/PID/stat. */
+function processStart(pid: number): string | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The second field is the program's name in brackets and may itself hold spaces and brackets.
+    return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function isProcessAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (thrown) {
+    return (thrown as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+async function read(path: string): Promise<{ content: LockContent | null; age: number } | null> {
+  try {
+    const [text, { mtimeMs }] = await Promise.all([readFile(path, 'utf8'), stat(path)]);
+    let content: LockContent | null = null;
+    try {
+      content = JSON.parse(text) as LockContent;
+    } catch {
+      // Created but not yet written, or its writer died in between: its age decides.
+    }
+    return { content, age: Date.now() - mtimeMs };
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw diskError(thrown, path, 'read');
+  }
+}
+
+function isHolderAlive(lock: { content: LockContent | null; age: number }): boolean {
+  const { content, age } = lock;
+  if (!content) return age < takeoverMilliseconds;
+  if (content.host !== hostname()) return age < silentMilliseconds;
+  if (content.pid === process.pid) {
+    if (held.has(content.token)) return true;
+    if (content.owner === owner || deadOwners.has(content.owner)) return false;
+    return age < silentMilliseconds;
+  }
+  if (!isProcessAlive(content.pid)) return false;
+  const start = processStart(content.pid);
+  if (content.processStart !== null && start !== null) return content.processStart === start;
+  return age < silentMilliseconds;
+}
+
+/** Who writes to the folder now, in words; null where nobody does. */
+export async function holderOf(folder: string): Promise<string | null> {
+  const lock = await read(join(folder, lockFile));
+  if (!lock || !isHolderAlive(lock)) return null;
+  const { content } = lock;
+  if (!content) return 'another process';
+  return content.host === hostname() ? `process ${content.pid}` : `process ${content.pid} on ${content.host}`;
+}
+
+export class FolderLock {
+  readonly #path: string;
+  readonly #content: LockContent;
+  #heartbeat: NodeJS.Timeout | undefined;
+
+  private constructor(private readonly folder: string) {
+    this.#path = join(folder, lockFile);
+    this.#content = {
+      pid: process.pid,
+      host: hostname(),
+      processStart: processStart(process.pid),
+      owner,
+      token: randomUUID(),
+      since: new Date().toISOString(),
+    };
+  }
+
+  /** Throws HumanError('bad-input') where a living process holds the folder. */
+  static async acquire(folder: string): Promise<FolderLock> {
+    const lock = new FolderLock(folder);
+    try {
+      if (!(await lock.#create())) await lock.#takeOver();
+    } catch (thrown) {
+      throw diskError(thrown, lock.#path);
+    }
+    held.add(lock.#content.token);
+    lock.#heartbeat = setInterval(() => {
+      const now = new Date();
+      utimes(lock.#path, now, now).catch(() => {});
+    }, heartbeatMilliseconds);
+    lock.#heartbeat.unref();
+    return lock;
+  }
+
+  async #create(): Promise<boolean> {
+    try {
+      const handle = await open(this.#path, 'wx');
+      try {
+        await handle.writeFile(`${JSON.stringify(this.#content)}\n`);
+      } catch (thrown) {
+        await rm(this.#path, { force: true });
+        throw thrown;
+      } finally {
+        await handle.close();
+      }
+      return true;
+    } catch (thrown) {
+      if ((thrown as NodeJS.ErrnoException).code === 'EEXIST') return false;
+      throw thrown;
+    }
+  }
+
+  /** Only one at a time may look at a dead lock and replace it: otherwise the second would remove the first's new one. */
+  async #takeOver(): Promise<void> {
+    const gate = `${this.#path}.takeover`;
+    const inUse = async (): Promise<HumanError> =>
+      new HumanError(
+        'bad-input',
+        `The run in ${this.folder} is being written by ${(await holderOf(this.folder)) ?? 'another process'}.`,
+        { todo: 'Wait until it has ended or stop it there.' },
+      );
+    try {
+      await mkdir(gate);
+    } catch (thrown) {
+      if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown;
+      const since = await stat(gate)
+        .then(({ mtimeMs }) => mtimeMs)
+        .catch(() => 0);
+      if (Date.now() - since < takeoverMilliseconds) throw await inUse();
+    }
+    try {
+      const lock = await read(this.#path);
+      if (lock && isHolderAlive(lock)) throw await inUse();
+      await rm(this.#path, { force: true });
+      if (!(await this.#create())) throw await inUse();
+    } finally {
+      await rmdir(gate).catch(() => {});
+    }
+  }
+
+  /** Throws where the lock is no longer ours (taken over while this process slept, or the folder deleted). */
+  async check(): Promise<void> {
+    const lock = await read(this.#path);
+    if (lock?.content?.token === this.#content.token) return;
+    throw new HumanError(
+      'disk',
+      lock
+        ? `The run in ${this.folder} was taken over by ${(await holderOf(this.folder)) ?? 'another process'}.`
+        : `The run folder ${this.folder} was removed or its ${lockFile} deleted while the run was on.`,
+      { todo: 'Finished items that were written stay as they are.' },
+    );
+  }
+
+  async release(): Promise<void> {
+    clearInterval(this.#heartbeat);
+    held.delete(this.#content.token);
+    const lock = await read(this.#path).catch(() => null);
+    if (lock?.content?.token === this.#content.token) await rm(this.#path, { force: true });
+  }
+}
