@@ -1,11 +1,17 @@
 // Bundles the host, the worker, the command line and the pages with esbuild. `--watch` rebuilds; `--production` minifies.
-import { existsSync, readdirSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 
-export async function build({ watch = false, production = false, log = console.log } = {}) {
+/** Builds every bundle whose entry is there, into `outdir`; returns them with esbuild's account of what is in each. */
+export async function build({
+  watch = false,
+  production = false,
+  outdir = join(root, 'dist'),
+  log = console.log,
+} = {}) {
   const esbuild = await import('esbuild');
   const common = {
     bundle: true,
@@ -41,16 +47,16 @@ export async function build({ watch = false, production = false, log = console.l
         target: 'node20',
         format: 'cjs',
         external: ['vscode', 'onnxruntime-node'],
-        outfile: 'dist/extension.cjs',
+        outfile: join(outdir, 'extension.cjs'),
       },
     },
-    { entry: 'src/worker/main.ts', options: { ...nodeModule, outfile: 'dist/worker.js' } },
+    { entry: 'src/worker/main.ts', options: { ...nodeModule, outfile: join(outdir, 'worker.js') } },
     {
       entry: 'src/cli/main.ts',
       options: {
         ...nodeModule,
         banner: { js: `#!/usr/bin/env node\n${nodeModule.banner.js}` },
-        outfile: 'dist/cli.js',
+        outfile: join(outdir, 'cli.js'),
       },
     },
     ...pages.map((page) => ({
@@ -61,7 +67,7 @@ export async function build({ watch = false, production = false, log = console.l
         target: 'es2022',
         format: 'iife',
         loader: { '.svg': 'text' },
-        outfile: `dist/webview/${page}.js`,
+        outfile: join(outdir, 'webview', `${page}.js`),
       },
     })),
   ].filter(({ entry }) => existsSync(join(root, entry)));
@@ -71,9 +77,9 @@ export async function build({ watch = false, production = false, log = console.l
     if (watch) await (await esbuild.context(settings)).watch();
     else {
       const { metafile } = await esbuild.build(settings);
-      const bytes = metafile.outputs[options.outfile]?.bytes ?? 0;
-      results.push({ file: options.outfile, bytes, metafile });
-      log(`${options.outfile}  ${(bytes / 1024).toFixed(0)} KB`);
+      const { size } = statSync(options.outfile);
+      results.push({ file: options.outfile, bytes: size, metafile });
+      log(`${relative(root, options.outfile)}  ${(size / 1024).toFixed(0)} KB`);
     }
   }
   return results;
