@@ -1,0 +1,42 @@
+/** Ranks of models, with ties as ties and with the ranks that their intervals allow. */
+import { type PromptMode, promptModes } from '../shared/modes.ts';
+import type { LeaderboardView } from '../shared/protocol.ts';
+import type { Scores, Share } from '../shared/results.ts';
+
+export type RankedMetric = 'F' | 'S' | 'K' | 'L' | 'LL';
+
+export interface RankedModel {
+  model: string;
+  share: Share;
+  /** 1 for the best; models of the same score share a rank and the next one counts them all (1, 1, 3). */
+  rank: number;
+  /** Ranks that the score could have within the 95 % intervals: who is surely better, who is surely worse. */
+  bestRank: number;
+  worstRank: number;
+  run: string;
+}
+
+/** Models of a leaderboard by one metric in one mode on one benchmark, best first; those without a value are left out. */
+export function rankModels(
+  view: LeaderboardView,
+  { task, mode, metric }: { task: string; mode: PromptMode; metric: RankedMetric },
+): RankedModel[] {
+  const scored = view.cells.flatMap(({ model, cell, ...at }) => {
+    const share = at.task === task && at.mode === mode ? (cell.summary.scores as Scores)[metric] : null;
+    return share && share.value !== null ? [{ model, share, value: share.value, run: cell.run }] : [];
+  });
+  return scored
+    .map(({ model, share, value, run }) => ({
+      model,
+      share,
+      run,
+      rank: 1 + scored.filter((other) => other.value > value).length,
+      bestRank: 1 + scored.filter((other) => other.share.low > share.high).length,
+      worstRank: scored.length - scored.filter((other) => other.share.high < share.low).length,
+    }))
+    .sort((a, b) => a.rank - b.rank || a.model.localeCompare(b.model));
+}
+
+/** Modes in the order in which they are shown everywhere. */
+export const byMode = (a: { mode: PromptMode }, b: { mode: PromptMode }): number =>
+  promptModes.indexOf(a.mode) - promptModes.indexOf(b.mode);

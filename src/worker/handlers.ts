@@ -1,0 +1,121 @@
+/** What the worker does for each call of the host. The rooms are handed in, so that a test can script the model. */
+import type { Benchmark } from '../benchmark/types.ts';
+import { type JobRooms, type LanguageModel, runJob, type Tokenizer } from '../evaluate/index.ts';
+import { CancelledError, HumanError, throwIfCancelled } from '../shared/errors.ts';
+import { usesExamples, usesSoftPrompt } from '../shared/modes.ts';
+import type { EngineSettings, ModelReport, PromptPreview, VerifyReport, WorkerApi } from '../shared/protocol.ts';
+import type { Handlers } from '../shared/rpc.ts';
+import { ModelShelf } from './shelf.ts';
+
+export interface WorkerRooms extends Omit<JobRooms, 'versions'> {
+  versions(): Promise<JobRooms['versions']>;
+  inspectModel(folder: string): Promise<ModelReport>;
+  verifyModel(folder: string, engine: EngineSettings, progress: (message: string) => void): Promise<VerifyReport>;
+  openTokenizer(folder: string): Promise<Tokenizer>;
+  provider(engine: EngineSettings): Promise<{ running: string; reason: string }>;
+}
+
+export function workerHandlers(rooms: WorkerRooms): Handlers<WorkerApi> {
+  const shelf = new ModelShelf(rooms.openModel);
+  const inTurn = turnstile();
+  return {
+    runJob: (request, { signal, progress }) =>
+      inTurn(
+        signal,
+        () =>
+          progress({ kind: 'phase', phase: 'loading', mode: null, message: 'Waiting for the job before it to end' }),
+        async () => {
+          const borrowed: (() => Promise<void>)[] = [];
+          const openModel = async (folder: string, engine: EngineSettings): Promise<LanguageModel> => {
+            const { model, giveBack } = await shelf.borrow(folder, engine);
+            borrowed.push(giveBack);
+            return model;
+          };
+          try {
+            return await runJob(
+              request,
+              { ...rooms, openModel, versions: await rooms.versions() },
+              { signal, progress },
+            );
+          } finally {
+            for (const giveBack of borrowed) await giveBack();
+          }
+        },
+      ),
+    inspectModel: ({ folder }) => rooms.inspectModel(folder),
+    verifyModel: ({ folder, engine }, { signal, progress }) =>
+      inTurn(
+        signal,
+        () => progress({ message: 'Waiting for the job before it to end' }),
+        () => rooms.verifyModel(folder, engine, (message) => progress({ message })),
+      ),
+    previewPrompts: async ({ benchmarkFile, modelFolder, index }) => {
+      const benchmark = await rooms.openBenchmark(benchmarkFile);
+      const tokenizer = modelFolder === null ? null : await rooms.openTokenizer(modelFolder);
+      return previewPrompts(benchmark, tokenizer, index);
+    },
+    provider: (engine) => rooms.provider(engine),
+    release: () => shelf.release(),
+  };
+}
+
+async function previewPrompts(
+  benchmark: Benchmark,
+  tokenizer: Tokenizer | null,
+  index: number,
+): Promise<{ total: number; previews: PromptPreview[] }> {
+  const items = await benchmark.items('evaluation');
+  const item = items[index];
+  if (!item)
+    throw new HumanError(
+      'bad-input',
+      `There is no item ${index}: the split "${benchmark.evaluationSplit}" has ${items.length}.`,
+      {
+        place: { file: benchmark.file },
+      },
+    );
+  const previews: PromptPreview[] = [];
+  for (const mode of benchmark.modes) {
+    const { text, parts } = await benchmark.prompt(item, usesExamples(mode) ? benchmark.shots : 0);
+    previews.push({
+      mode,
+      parts,
+      // Decoded one by one: a character that several tokens make up shows as replacement characters, as it is.
+      tokens: tokenizer
+        ? tokenizer.encode(text, { special: true }).map((id) => tokenizer.decode([id], { special: true }))
+        : [],
+      answer: benchmark.trainingAnswer(item).text,
+      stop: benchmark.generation.until,
+      softPromptVectors: usesSoftPrompt(mode) ? benchmark.softPrompt.vectors : 0,
+    });
+  }
+  return { total: items.length, previews };
+}
+
+/** Lets one job through at a time, in the order of arrival: two at once would only take each other's cores and memory. */
+function turnstile() {
+  let last: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
+  return async <T>(signal: AbortSignal, onWait: () => void, run: () => Promise<T>): Promise<T> => {
+    const before = last;
+    let leave = (): void => {};
+    const own = new Promise<void>((resolve) => {
+      leave = resolve;
+    });
+    last = before.then(() => own);
+    if (waiting++ > 0) onWait();
+    try {
+      throwIfCancelled(signal);
+      let onAbort = (): void => {};
+      const aborted = new Promise<never>((_, reject) => {
+        onAbort = () => reject(new CancelledError());
+        signal.addEventListener('abort', onAbort, { once: true });
+      });
+      await Promise.race([before, aborted]).finally(() => signal.removeEventListener('abort', onAbort));
+      return await run();
+    } finally {
+      waiting--;
+      leave();
+    }
+  };
+}
