@@ -44,10 +44,13 @@ export function hostTarget() {
 /** Files at the top that go into every package. */
 const documents = ['README.md', 'CHANGELOG.md', 'LICENSE', 'NOTICE', '.vscodeignore'];
 
-/** Licence texts of packages that publish none with their files. */
+/** Who holds the copyright of MIT-licensed packages that publish no licence file with their files. */
 const unpublished = {
-  'onnxruntime-node': 'MIT License\n\nCopyright (c) Microsoft Corporation',
-  'onnxruntime-common': 'MIT License\n\nCopyright (c) Microsoft Corporation',
+  'onnxruntime-node': 'Microsoft Corporation',
+  'onnxruntime-common': 'Microsoft Corporation',
+  '@microsoft/fast-element': 'Microsoft Corporation',
+  '@microsoft/fast-foundation': 'Microsoft Corporation',
+  '@microsoft/fast-web-utilities': 'Microsoft Corporation',
 };
 const mit = `Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
 documentation files (the "Software"), to deal in the Software without restriction, including without limitation the
@@ -83,9 +86,9 @@ export function thirdPartyNotices(metafiles) {
     );
     const texts = files.map((file) => readFileSync(join(root, folder, file), 'utf8').trim());
     if (texts.length === 0) {
-      if (!(name in unpublished))
-        throw new Error(`${folder} carries no licence file; add its text to "unpublished" in scripts/package.mjs.`);
-      texts.push(`${unpublished[name]}\n\n${mit}`);
+      if (!(name in unpublished) || license !== 'MIT')
+        throw new Error(`${folder} (${license}) carries no licence file: see "unpublished" in scripts/package.mjs.`);
+      texts.push(`MIT License\n\nCopyright (c) ${unpublished[name]}\n\n${mit}`);
     }
     return `${name} ${version} (${license})\n\n${texts.join('\n\n')}`;
   });

@@ -1,4 +1,4 @@
-// Puts a whole VS Code (its server and web workbench, as the npm package code-server carries them unchanged in
+// Puts a whole VS Code (the server and web workbench that the npm package code-server carries in
 // lib/vscode) into a folder. Only the npm registry is needed: no install script runs and nothing is compiled.
 import { createHash } from 'node:crypto';
 import {

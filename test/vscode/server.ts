@@ -37,6 +37,8 @@ export interface ServerOptions {
   /** An extension package to install before the start. */
   vsix?: string;
   settings?: Record<string, unknown>;
+  /** The user's own key bindings. */
+  keybindings?: { key: string; command: string }[];
   /** Added to the environment of the server and of its extension hosts. */
   env?: Record<string, string>;
   /** Where the server's own log goes. */
@@ -86,6 +88,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const changeSettings = (settings: Record<string, unknown>): void =>
     writeFileSync(settingsFile, JSON.stringify({ ...quietSettings, ...options.settings, ...settings }, null, 2));
   changeSettings({});
+  writeFileSync(join(userData, 'User', 'keybindings.json'), JSON.stringify(options.keybindings ?? []));
   const places = [
     '--user-data-dir',
     userData,

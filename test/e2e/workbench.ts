@@ -1,0 +1,196 @@
+// What a person does in a VS Code window, in words: opening a file, clicking a CodeLens, finding a page.
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Frame, Locator, Page } from 'playwright-core';
+import { launchBrowser, openWindow, type Window } from '../vscode/browser.ts';
+import { copyInto, type Server, startServer } from '../vscode/server.ts';
+
+const project = process.cwd();
+export const artifacts = join(project, 'test', '.artifacts');
+export const screenshots = join(artifacts, 'screenshots');
+const modifier = process.platform === 'darwin' ? 'Meta' : 'Control';
+
+/** Polls until `probe` gives something that is neither null, undefined nor false. Fails after `seconds` saying what was waited for. */
+export async function until<T>(
+  what: string,
+  probe: () => T | null | undefined | false | Promise<T | null | undefined | false>,
+  seconds = 60,
+): Promise<T> {
+  const deadline = Date.now() + seconds * 1000;
+  for (;;) {
+    const value = await probe();
+    if (value !== null && value !== undefined && value !== false) return value;
+    if (Date.now() > deadline) throw new Error(`Waited ${seconds} s for ${what}.`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** VS Code's own colour themes, one of each kind. */
+export const themes = {
+  light: 'Default Light Modern',
+  dark: 'Default Dark Modern',
+  'high-contrast': 'Default High Contrast',
+} as const;
+
+export interface WorkbenchOptions {
+  /** Names the logs. */
+  name: string;
+  settings?: Record<string, unknown>;
+}
+
+export class Workbench {
+  private constructor(
+    private readonly server: Server,
+    private readonly browser: Browser,
+    private readonly window: Window,
+    /** The opened folder: a copy of the examples, which the test may change. */
+    readonly folder: string,
+  ) {}
+
+  /** Opens a window with the packaged extension installed, on a copy of the examples. */
+  static async open({ name, settings = {} }: WorkbenchOptions): Promise<Workbench> {
+    const home = process.env.SOFTBENCH_VSCODE_SERVER;
+    const vsix = process.env.SOFTBENCH_TEST_VSIX;
+    if (!home || !vsix)
+      throw new Error('SOFTBENCH_VSCODE_SERVER and SOFTBENCH_TEST_VSIX are not set. `npm test` sets them.');
+    mkdirSync(screenshots, { recursive: true });
+    const server = await startServer({
+      home,
+      vsix,
+      log: join(artifacts, `${name}-server.log`),
+      settings: { 'workbench.colorTheme': themes.light, 'editor.codeLens': true, ...settings },
+      keybindings: [{ key: 'ctrl+alt+shift+k', command: 'softbench.test.killWorker' }],
+      env: { SOFTBENCH_TEST: '1' },
+    });
+    const browser = await launchBrowser();
+    try {
+      const folder = copyInto(server, join(project, 'examples'), 'examples');
+      const window = await openWindow(browser, join(artifacts, `${name}-console.log`));
+      const workbench = new Workbench(server, browser, window, folder);
+      await workbench.load();
+      return workbench;
+    } catch (error) {
+      await browser.close();
+      await server.stop();
+      throw error;
+    }
+  }
+
+  get page(): Page {
+    return this.window.page;
+  }
+
+  /** Loads the window, or loads it again. Returns when the extension's contributions are there. */
+  async load(): Promise<void> {
+    await this.page.goto(`${this.server.origin}/?folder=${encodeURIComponent(this.folder)}`);
+    await this.page.locator('.monaco-workbench').waitFor({ timeout: 60_000 });
+    await this.activityIcon().waitFor({ timeout: 60_000 });
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close();
+    await this.server.stop();
+    assert.deepEqual([...this.window.outside], [], 'the window asked for something outside this machine');
+  }
+
+  /** The extension's icon in the activity bar. */
+  activityIcon(): Locator {
+    return this.page.locator('.activitybar .action-item a[aria-label^="Softbench"]');
+  }
+
+  async showSidePanel(): Promise<void> {
+    const shown = this.page.locator('.sidebar .composite.title', { hasText: 'Softbench' });
+    if (!(await shown.isVisible())) await this.activityIcon().click();
+    await shown.waitFor();
+  }
+
+  /** A row of one of the extension's trees. */
+  treeRow(text: string | RegExp): Locator {
+    return this.page.locator('.sidebar .monaco-list-row', { hasText: text });
+  }
+
+  /** Opens a file of the folder by its name, with Quick Open. */
+  async openFile(name: string): Promise<void> {
+    await this.page.keyboard.press(`${modifier}+KeyP`);
+    const box = this.page.locator('.quick-input-widget input.input');
+    await box.waitFor();
+    await box.fill(name);
+    await this.page.locator('.quick-input-widget .monaco-list-row', { hasText: name }).first().click();
+    await this.page.locator('.tab.active', { hasText: name }).waitFor();
+  }
+
+  async closeAllEditors(): Promise<void> {
+    await this.command('View: Close All Editors');
+  }
+
+  /** Runs a command from the palette by its title. */
+  async command(title: string): Promise<void> {
+    await this.page.keyboard.press('F1');
+    const box = this.page.locator('.quick-input-widget input.input');
+    await box.waitFor();
+    await box.fill(`>${title}`);
+    await this.page.locator('.quick-input-widget .monaco-list-row', { hasText: title }).first().click();
+  }
+
+  /** Picks an entry of the quick pick that is open. */
+  async pick(text: string | RegExp): Promise<void> {
+    await this.page.locator('.quick-input-widget .monaco-list-row', { hasText: text }).first().click();
+  }
+
+  /** A CodeLens of the open editor, by (part of) its title. */
+  codeLens(title: string | RegExp): Locator {
+    return this.page.locator('.codelens-decoration a', { hasText: title }).first();
+  }
+
+  /** A notification with this text. */
+  notification(text: string | RegExp): Locator {
+    return this.page
+      .locator('.notification-toast, .notifications-list-container .monaco-list-row', { hasText: text })
+      .first();
+  }
+
+  /** The extension's entry in the status bar. */
+  statusBar(): Locator {
+    return this.page.locator('.statusbar-item[id^="softbench"], .statusbar-item[aria-label*="Softbench"]').first();
+  }
+
+  /** The webview page that shows `selector`. Webviews are frames in frames; which of them is which, only their content tells. */
+  async webview(selector: string, seconds = 60): Promise<Frame> {
+    return until(
+      `a page with ${selector}`,
+      async () => {
+        for (const frame of this.page.frames()) {
+          try {
+            if (frame !== this.page.mainFrame() && (await frame.locator(selector).first().isVisible())) return frame;
+          } catch {
+            // The frame went away meanwhile.
+          }
+        }
+        return null;
+      },
+      seconds,
+    );
+  }
+
+  /** Ends the worker thread as a crash would. */
+  async killWorker(): Promise<void> {
+    await this.page.keyboard.press('Control+Alt+Shift+KeyK');
+  }
+
+  async screenshot(name: string): Promise<void> {
+    await this.page.screenshot({ path: join(screenshots, `${name}.png`) });
+  }
+
+  /** Takes the same picture in each theme; ends in the light one. */
+  async screenshotInThemes(name: string): Promise<void> {
+    for (const [kind, theme] of [...Object.entries(themes).reverse()]) {
+      this.server.changeSettings({ 'workbench.colorTheme': theme });
+      const wanted = { light: 'vs', dark: 'vs-dark', 'high-contrast': 'hc-black' }[kind] ?? '';
+      await this.page.locator(`.monaco-workbench.${wanted}`).first().waitFor();
+      // Pages are told of the new colours one message later.
+      await this.page.waitForTimeout(500);
+      await this.screenshot(`${name}-${kind}`);
+    }
+  }
+}
