@@ -1,0 +1,8 @@
+/** The two loops that everything is for: tune() learns a soft prompt, evaluate() puts items to a model; runJob() joins them. */
+export * from './evaluate.ts';
+export * from './job.ts';
+export type * from './language-model.ts';
+export { automaticLearningRate } from './learning-rate.ts';
+export type * from './run-store.ts';
+export { encodeExample, encodePair, sha256 } from './text.ts';
+export * from './tune.ts';
