@@ -1,0 +1,37 @@
+/** ONNX files in memory: open with checks, walk and edit the graph, write it with its weights left in the user's file. */
+export type { OnnxFunction, OnnxModel } from './convert.ts';
+export {
+  decodeOnnx,
+  encodeOnnx,
+  type OnnxFile,
+  readExternal,
+  readOnnxFile,
+  tensorBytes,
+  weightsInPlace,
+} from './file.ts';
+export {
+  type AddOptions,
+  type Attribute,
+  type AttributeValues,
+  attribute,
+  constantNumbers,
+  constantValue,
+  type Dimension,
+  Graph,
+  GraphNode,
+  readBy,
+  type ValueInfo,
+} from './graph.ts';
+export {
+  bytesOf,
+  type DataType,
+  dataTypes,
+  type ExternalData,
+  float16ToNumber,
+  isFloat,
+  numbersOf,
+  numberToFloat16,
+  sizeOf,
+  type Tensor,
+  tensorOf,
+} from './tensor.ts';
