@@ -59,7 +59,7 @@ describe('a job over three modes', () => {
       F: { count: 0 },
       S: { count: 0 },
       K: { value: null },
-      L: { count: 0 },
+      L: { count: 12 },
     });
     expect(zero?.scores.causes).toEqual({ 'answer not in the required form': 12 });
     expect(few?.scores.F.count).toBe(0);
