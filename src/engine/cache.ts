@@ -1,0 +1,160 @@
+/**
+ * Keys and values of the rows of a batch, kept in the order that the graph wants them: [rows, heads, capacity, head size]
+ * per tensor. A row fills its places from 0 on; what is behind its length is masked. So rows of different lengths share
+ * a batch without padding in between, rows can come and go, and a step hands over only its new keys and values.
+ */
+import type { CacheSignature } from '../model/index.ts';
+import { HumanError } from '../shared/errors.ts';
+
+type Elements = Float32Array | Uint16Array;
+
+/** Where the new keys and values of a step stand. */
+export interface NewEntries {
+  data: Elements;
+  /** Positions that the tensor has along its time axis. */
+  time: number;
+  /** Position along the time axis where the new ones begin. */
+  start: number;
+}
+
+const makers: Partial<Record<CacheSignature['dtype'], (size: number) => Elements>> = {
+  float32: (size) => new Float32Array(size),
+  float16: (size) => new Uint16Array(size),
+};
+
+/** Spare places made at a time, so that the entries are moved apart only once in a while. */
+const growth = 32;
+
+export class KeyValueCache {
+  readonly #signature: CacheSignature;
+  readonly #buffers: Map<string, Elements>;
+  readonly #lengths: number[] = [];
+  readonly #maximum: number;
+  #capacity = 0;
+
+  /**
+   * Room for `rows` rows of up to `longest` positions. The memory is touched only as far as it is filled.
+   * `exact`: capacity always equals the length, which all rows must share (graphs that take positions from it).
+   */
+  constructor(
+    signature: CacheSignature,
+    readonly rows: number,
+    longest: number,
+    readonly exact: boolean,
+  ) {
+    const make = makers[signature.dtype];
+    if (signature.kind !== 'separate' || !make)
+      throw new HumanError(
+        'unsupported',
+        `This graph keeps its KV cache as ${signature.kind} ${signature.dtype} tensors.`,
+        {
+          todo: 'Export the model with optimum-cli export onnx --task text-generation-with-past.',
+        },
+      );
+    this.#signature = signature;
+    this.#maximum = exact ? longest : Math.ceil((longest + 1) / growth) * growth;
+    const size = rows * signature.heads * this.#maximum * signature.headSize;
+    this.#buffers = new Map(signature.tensors.map(({ past }) => [past, make(size)]));
+  }
+
+  /** Rows in use: 0 … count - 1. */
+  get count(): number {
+    return this.#lengths.length;
+  }
+  get capacity(): number {
+    return this.#capacity;
+  }
+  length(row: number): number {
+    return this.#lengths[row] ?? 0;
+  }
+
+  /** Shape and entries of rows [from, to) of every tensor, as the graph wants them. */
+  views(from: number, to: number): { name: string; data: Elements; dims: number[] }[] {
+    const { heads, headSize } = this.#signature;
+    const row = heads * this.#capacity * headSize;
+    return [...this.#buffers].map(([name, buffer]) => ({
+      name,
+      data: buffer.subarray(from * row, to * row),
+      dims: [to - from, heads, this.#capacity, headSize],
+    }));
+  }
+
+  /** Changes the spacing of all rows; entries up to each row's length stay. */
+  #space(capacity: number): void {
+    const { heads, headSize } = this.#signature;
+    const old = this.#capacity;
+    if (capacity === old) return;
+    const blocks = this.count * heads;
+    for (const buffer of this.#buffers.values())
+      for (let step = 0; step < blocks; step++) {
+        // Growing moves the last block first, shrinking the first one first: nothing is overwritten before it has moved.
+        const block = capacity > old ? blocks - 1 - step : step;
+        const from = block * old * headSize;
+        const length = this.length(Math.floor(block / heads)) * headSize;
+        buffer.copyWithin(block * capacity * headSize, from, from + length);
+      }
+    this.#capacity = capacity;
+  }
+
+  /** Makes room for rows of `length` positions, and takes much needless room back. */
+  reserve(length: number): void {
+    const longest = Math.max(length, ...this.#lengths);
+    if (longest > this.#maximum) throw new Error(`The cache has room for ${this.#maximum} positions, not ${longest}.`);
+    if (this.exact) {
+      this.#space(longest);
+      return;
+    }
+    const wanted = Math.min(this.#maximum, Math.ceil((longest + 1) / growth) * growth);
+    if (longest > this.#capacity || this.#capacity - wanted > Math.max(growth, this.#capacity / 4)) this.#space(wanted);
+  }
+
+  /** Adds a row that starts with row 0 of another cache (or empty) and gives its number. */
+  addRow(prefix: KeyValueCache | null, prefixRow = 0): number {
+    const row = this.count;
+    if (row >= this.rows) throw new Error('All rows of the cache are in use.');
+    const length = prefix?.length(prefixRow) ?? 0;
+    this.reserve(length);
+    const { heads, headSize } = this.#signature;
+    this.#lengths.push(length);
+    if (!prefix) return row;
+    for (const [name, buffer] of this.#buffers) {
+      const source = prefix.#buffers.get(name);
+      if (!source) throw new Error(`The prefix has no tensor ${name}.`);
+      for (let head = 0; head < heads; head++) {
+        const from = (prefixRow * heads + head) * prefix.#capacity * headSize;
+        buffer.set(source.subarray(from, from + length * headSize), (row * heads + head) * this.#capacity * headSize);
+      }
+    }
+    return row;
+  }
+
+  /** Drops a row; the last row takes its number. */
+  removeRow(row: number): void {
+    const last = this.count - 1;
+    if (row !== last) {
+      const size = this.#signature.heads * this.#capacity * this.#signature.headSize;
+      for (const buffer of this.#buffers.values()) buffer.copyWithin(row * size, last * size, (last + 1) * size);
+      this.#lengths[row] = this.length(last);
+    }
+    this.#lengths.pop();
+  }
+
+  /** Appends to rows from `from` on: the first `counts[i]` new positions of row `i` of a step's output. */
+  append(from: number, counts: readonly number[], entries: ReadonlyMap<string, NewEntries>): void {
+    this.reserve(Math.max(...counts.map((count, index) => this.length(from + index) + count)));
+    const { heads, headSize } = this.#signature;
+    for (const [name, buffer] of this.#buffers) {
+      const entry = entries.get(name);
+      if (!entry) throw new Error(`The step gave nothing for ${name}.`);
+      for (const [index, count] of counts.entries()) {
+        const row = from + index;
+        for (let head = 0; head < heads; head++) {
+          const source = ((index * heads + head) * entry.time + entry.start) * headSize;
+          const target = ((row * heads + head) * this.#capacity + this.length(row)) * headSize;
+          buffer.set(entry.data.subarray(source, source + count * headSize), target);
+        }
+      }
+    }
+    for (const [index, count] of counts.entries()) this.#lengths[from + index] = this.length(from + index) + count;
+  }
+}

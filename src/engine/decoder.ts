@@ -1,0 +1,269 @@
+/** One session of the edited graph, fed with rows of tokens: prefill, decode step and scoring are the same call. */
+import type { SoftPrompt } from '../evaluate/language-model.ts';
+import type { ModelSignature } from '../model/index.ts';
+import { isObject, type ModelFiles } from '../model/index.ts';
+import type { DataType } from '../onnx/index.ts';
+import { asError, HumanError } from '../shared/errors.ts';
+import { KeyValueCache, type NewEntries } from './cache.ts';
+import { type InferenceGraph, inferenceGraph, names } from './inference-graph.ts';
+import {
+  createSession,
+  loadOnnxRuntime,
+  type Ort,
+  type OrtTensor,
+  type Session,
+  type SessionSettings,
+} from './runtime.ts';
+
+/** A place whose next-token distribution is wanted. */
+export interface Wanted {
+  /** Row of this call, from 0. */
+  row: number;
+  /** Index into that row's new tokens; -1 is the last vector of the soft prompt. */
+  position: number;
+  /** Token whose log-probability is wanted; where absent it is 0 and its value means nothing. */
+  target?: number;
+}
+
+export interface Distribution {
+  /** Most likely next token. */
+  token: number;
+  /** Natural log of its probability, and of the target's. */
+  logProbability: number;
+  targetLogProbability: number;
+  /** All logits [vocabulary]; only where they were asked for. */
+  logits: Float32Array | null;
+  logSumExp: number;
+}
+
+/** Positions fed to one row in one run: attention scores grow with its square, so long prompts go in pieces. */
+const pieceLength = 512;
+
+export interface DecoderSettings extends Omit<SessionSettings, 'weightFolder'> {
+  /** Id that fills places without a token. */
+  padTokenId: number;
+  /** Width of the token embedding. */
+  hiddenSize: number;
+}
+
+export class Decoder {
+  /** All rows of a batch must have one length, because the graph takes positions from the cache's or counts distances in it. */
+  readonly exact: boolean;
+
+  private constructor(
+    private readonly ort: Ort,
+    private readonly session: Session,
+    private readonly signature: ModelSignature,
+    private readonly graph: InferenceGraph,
+    private readonly settings: DecoderSettings,
+    windowed: boolean,
+  ) {
+    this.exact = !signature.positionIds || !signature.attentionMask || windowed;
+  }
+
+  static async open(files: ModelFiles, settings: DecoderSettings): Promise<Decoder> {
+    const graph = inferenceGraph(files.file, files.signature);
+    const ort = await loadOnnxRuntime();
+    const session = await createSession(graph.model, { ...settings, weightFolder: graph.weightFolder });
+    return new Decoder(ort, session, files.signature, graph, settings, isWindowed(files.folder.config));
+  }
+
+  /** Whether the graph has a KV cache; without one every step reads the whole text again. */
+  get cached(): boolean {
+    return this.signature.cache !== null;
+  }
+  get takesSoftPrompt(): boolean {
+    return this.graph.embedding !== null;
+  }
+
+  newCache(rows: number, longest: number): KeyValueCache {
+    if (!this.signature.cache) throw new Error('This graph has no KV cache.');
+    return new KeyValueCache(this.signature.cache, rows, longest, this.exact);
+  }
+
+  /**
+   * Reads new tokens of rows [from, from + tokens.length) of the cache and gives the distributions behind the wanted
+   * positions, in their order. Long rows go in pieces. The soft prompt, where given, stands before the tokens.
+   */
+  async read(
+    cache: KeyValueCache | null,
+    from: number,
+    tokens: readonly (readonly number[])[],
+    wanted: readonly Wanted[],
+    options: { softPrompt?: SoftPrompt | null; logits?: boolean } = {},
+  ): Promise<Distribution[]> {
+    const longest = Math.max(...tokens.map(({ length }) => length));
+    if (!cache || this.exact || longest <= pieceLength) return this.#run(cache, from, tokens, wanted, options);
+    const found = new Array<Distribution | undefined>(wanted.length);
+    for (let start = 0; start < longest; start += pieceLength) {
+      const end = start + pieceLength;
+      const here = [...wanted.entries()].filter(
+        ([, { position }]) => position < end && (position >= start || (start === 0 && position < 0)),
+      );
+      const results = await this.#run(
+        cache,
+        from,
+        tokens.map((row) => row.slice(start, end)),
+        here.map(([, want]) => ({ ...want, position: want.position - start })),
+        start === 0 ? options : { logits: options.logits },
+      );
+      for (const [index, [place]] of here.entries()) found[place] = results[index];
+    }
+    return found.map((distribution) => {
+      if (!distribution) throw new Error('A wanted position is not among the tokens.');
+      return distribution;
+    });
+  }
+
+  async #run(
+    cache: KeyValueCache | null,
+    from: number,
+    tokens: readonly (readonly number[])[],
+    wanted: readonly Wanted[],
+    { softPrompt = null, logits = false }: { softPrompt?: SoftPrompt | null; logits?: boolean },
+  ): Promise<Distribution[]> {
+    const { signature, graph, ort } = this;
+    const vectors = softPrompt?.vectors ?? 0;
+    if (vectors && !this.takesSoftPrompt)
+      throw new HumanError(
+        'unsupported',
+        'No token embedding was found at the top of this graph, so it takes no soft prompt.',
+        {
+          todo: 'Export the model with optimum-cli export onnx --task text-generation-with-past.',
+        },
+      );
+    const rows = tokens.length;
+    const counts = tokens.map(({ length }) => length + vectors);
+    const sequence = Math.max(...counts);
+    const past = cache?.capacity ?? 0;
+    const ids = new Float64Array(rows * sequence).fill(this.settings.padTokenId);
+    const positions = new Float64Array(rows * sequence);
+    const mask = new Float64Array(rows * (past + sequence));
+    for (const [row, list] of tokens.entries()) {
+      const before = cache?.length(from + row) ?? 0;
+      const count = counts[row] ?? 0;
+      for (const [index, id] of list.entries()) ids[row * sequence + vectors + index] = id;
+      // Padding repeats the row's last position: learned position tables have no row beyond their end.
+      for (let index = 0; index < sequence; index++)
+        positions[row * sequence + index] = Math.max(0, before + Math.min(index, count - 1));
+      const start = row * (past + sequence);
+      mask.fill(1, start, start + before);
+      mask.fill(1, start + past, start + past + count);
+    }
+    const feeds: Record<string, OrtTensor> = {};
+    const integers = (
+      value: { name: string; dtype: DataType | null } | null,
+      data: Float64Array,
+      dims: number[],
+    ): void => {
+      if (!value) return;
+      feeds[value.name] =
+        value.dtype === 'int32'
+          ? new ort.Tensor('int32', Int32Array.from(data), dims)
+          : new ort.Tensor('int64', BigInt64Array.from(data as unknown as ArrayLike<bigint>, BigInt), dims);
+    };
+    integers(signature.inputIds, ids, [rows, sequence]);
+    integers(signature.positionIds, positions, [rows, sequence]);
+    integers(signature.attentionMask, mask, [rows, past + sequence]);
+    if (signature.useCacheBranch) feeds[signature.useCacheBranch.name] = new ort.Tensor('bool', [past > 0], [1]);
+    if (signature.cache) {
+      const views = (cache ?? this.newCache(0, 0)).views(from, from + rows);
+      for (const { name, data, dims } of views) {
+        if (!cache) dims[0] = rows;
+        feeds[name] =
+          data instanceof Float32Array ? new ort.Tensor('float32', data, dims) : new ort.Tensor('float16', data, dims);
+      }
+    }
+    if (graph.embedding !== null) {
+      feeds[names.softPrompt] = new ort.Tensor('float32', softPrompt?.data ?? new Float32Array(0), [
+        vectors,
+        this.settings.hiddenSize,
+      ]);
+    }
+    const places = wanted.flatMap(({ row, position }) => [row, position + vectors]);
+    feeds[names.rows] = new ort.Tensor('int64', BigInt64Array.from(places, BigInt), [wanted.length, 2]);
+    feeds[names.targets] = new ort.Tensor(
+      'int64',
+      BigInt64Array.from(wanted, ({ target }) => BigInt(target ?? 0)),
+      [wanted.length],
+    );
+    const scalars = [names.token, names.maximum, names.targetLogit, names.logSumExp];
+    const fetches: string[] = wanted.length ? [...scalars, ...(logits ? [names.logits] : [])] : [];
+    if (cache) fetches.push(...graph.cacheOutputs.map(({ output }) => output));
+    let outputs: Awaited<ReturnType<Session['run']>>;
+    try {
+      outputs = await this.session.run(feeds, fetches);
+    } catch (error) {
+      throw runError(error, rows, past + sequence);
+    }
+    if (cache) {
+      const entries = new Map<string, NewEntries>();
+      for (const { past: name, output, grows } of graph.cacheOutputs) {
+        const tensor = outputs[output];
+        if (!tensor) throw new Error(`The graph gave no ${output}.`);
+        entries.set(name, {
+          data: tensor.data as Float32Array | Uint16Array,
+          time: tensor.dims[2] ?? 0,
+          start: grows ? past : 0,
+        });
+      }
+      cache.append(from, counts, entries);
+    }
+    if (!wanted.length) return [];
+    return this.#distributions(outputs, wanted.length, logits);
+  }
+
+  #distributions(outputs: Awaited<ReturnType<Session['run']>>, count: number, withLogits: boolean): Distribution[] {
+    const floats = (name: string): Float32Array => outputs[name]?.data as Float32Array;
+    const token = outputs[names.token]?.data as BigInt64Array;
+    const maximum = floats(names.maximum);
+    const target = floats(names.targetLogit);
+    const logSumExp = floats(names.logSumExp);
+    const logits = withLogits ? floats(names.logits) : null;
+    const vocabulary = logits ? logits.length / count : 0;
+    return Array.from({ length: count }, (_, index) => {
+      const normaliser = logSumExp[index] ?? Number.NaN;
+      const logProbability = (maximum[index] ?? Number.NaN) - normaliser;
+      if (!Number.isFinite(logProbability))
+        throw new HumanError('engine', 'The model gave values that are not finite numbers (NaN or infinity).', {
+          todo: 'A soft prompt with huge values or a half-precision export that overflows does this: try another export, or tune again with a lower learning rate.',
+        });
+      return {
+        token: Number(token[index] ?? 0n),
+        logProbability,
+        targetLogProbability: (target[index] ?? Number.NaN) - normaliser,
+        logits: logits?.subarray(index * vocabulary, (index + 1) * vocabulary) ?? null,
+        logSumExp: normaliser,
+      };
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.session.release();
+  }
+}
+
+/** Sliding-window attention counts distances in the cache, holes included; then rows must not have any. */
+function isWindowed(config: Record<string, unknown>): boolean {
+  const text = isObject(config.text_config) ? config.text_config : config;
+  const layers = Array.isArray(text.layer_types) ? text.layer_types : [];
+  return (
+    layers.some((layer) => typeof layer === 'string' && /sliding|local|chunked/.test(layer)) ||
+    (typeof text.sliding_window === 'number' && text.use_sliding_window !== false)
+  );
+}
+
+function runError(error: unknown, rows: number, length: number): HumanError {
+  const message = asError(error).message;
+  const memory = /bad_alloc|Failed to allocate|out of memory|BFCArena/i.test(message);
+  return new HumanError(
+    'engine',
+    memory
+      ? `The machine ran out of memory on a batch of ${rows} × ${length} tokens.`
+      : `ONNX Runtime failed on a batch of ${rows} × ${length} tokens: ${message}`,
+    {
+      todo: memory ? 'Set a smaller batch size.' : 'Report the message together with how the model was exported.',
+      cause: error,
+    },
+  );
+}

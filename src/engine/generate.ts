@@ -1,0 +1,221 @@
+/**
+ * Batched generation with a KV cache. What all prompts begin with (examples, instruction, soft prompt) is read once and
+ * copied to every row; rows that end make room for the next prompts at once.
+ */
+import type { GenerationRequest, GenerationResult, GenerationSettings, Hooks } from '../evaluate/language-model.ts';
+import type { ModelTokenizer } from '../model/index.ts';
+import { HumanError, throwIfCancelled } from '../shared/errors.ts';
+import type { KeyValueCache } from './cache.ts';
+import type { Decoder, Distribution } from './decoder.ts';
+import { commonPrefixLength } from './prefix.ts';
+import { randomStream, sampleToken } from './sampling.ts';
+import { type StopFinder, stopFinder } from './stop.ts';
+
+interface Row {
+  request: GenerationRequest;
+  tokens: number[];
+  logProbabilities: number[];
+  random: () => number;
+  /** Most tokens that this row may produce: the setting, or what the context leaves. */
+  room: number;
+}
+
+export interface GenerationContext {
+  decoder: Decoder;
+  tokenizer: ModelTokenizer;
+  contextLength: number | null;
+}
+
+/** Prompts checked against the context and ordered so that those of like length run together, the longest first. */
+function inOrder(
+  requests: readonly GenerationRequest[],
+  settings: GenerationSettings,
+  contextLength: number | null,
+): GenerationRequest[] {
+  const vectors = settings.softPrompt?.vectors ?? 0;
+  for (const { index, tokens } of requests) {
+    if (tokens.length + vectors === 0)
+      throw new HumanError('bad-input', `The prompt of item ${index} has no tokens.`, {
+        todo: 'Give the benchmark a prompt template (doc_to_text) that is not empty.',
+      });
+    if (contextLength !== null && tokens.length + vectors >= contextLength)
+      throw new HumanError(
+        'bad-input',
+        `The prompt of item ${index} has ${tokens.length} tokens${vectors ? ` and ${vectors} soft-prompt vectors` : ''}; the model's context holds ${contextLength} and nothing is left for the answer.`,
+        { todo: 'Use fewer examples or shorter prompts, or a model with a longer context.' },
+      );
+  }
+  return [...requests].sort((a, b) => b.tokens.length - a.tokens.length || a.index - b.index);
+}
+
+/** Generates for all requests; `hooks.onResult` gets each as it ends, in no fixed order. */
+export async function generate(
+  context: GenerationContext,
+  requests: readonly GenerationRequest[],
+  settings: GenerationSettings,
+  hooks: Hooks<GenerationResult>,
+): Promise<void> {
+  if (!requests.length) return;
+  const { decoder, tokenizer } = context;
+  const vectors = settings.softPrompt?.vectors ?? 0;
+  const queue = inOrder(requests, settings, context.contextLength);
+  const job: Job = { ...context, settings, hooks, stops: stopFinder(tokenizer, settings.until), done: 0 };
+  if (!decoder.cached) return generateWithoutCache(job, queue);
+
+  // Every row must read at least one token itself, for its first distribution.
+  const shortest = queue.at(-1)?.tokens.length ?? 0;
+  const shared = commonPrefixLength(
+    queue.map(({ tokens }) => tokens),
+    Math.max(0, shortest - 1),
+  );
+  const prefix = await readPrefix(job, queue[0]?.tokens.slice(0, shared) ?? []);
+  const longest = (queue[0]?.tokens.length ?? 0) + vectors + settings.maxNewTokens;
+  const size = Math.max(1, Math.min(settings.batchSize, queue.length));
+  const cache = decoder.newCache(size, Math.min(longest, context.contextLength ?? longest));
+  const rows: Row[] = [];
+  // New prompts are read together once a good part of the batch is free: reading them one by one costs more.
+  const refill = Math.max(1, size >> 1);
+
+  while (rows.length || queue.length) {
+    throwIfCancelled(hooks.signal);
+    const free = size - rows.length;
+    const mayJoin = rows.length === 0 || (!decoder.exact && free >= refill);
+    if (queue.length && mayJoin) await join(job, cache, prefix, shared, rows, queue, free);
+    else await step(job, cache, rows);
+  }
+}
+
+interface Job extends GenerationContext {
+  settings: GenerationSettings;
+  hooks: Hooks<GenerationResult>;
+  stops: StopFinder;
+  /** Tokens produced so far. */
+  done: number;
+}
+
+/** The keys and values of soft prompt and common tokens; null where there are none. */
+async function readPrefix({ decoder, settings }: Job, tokens: readonly number[]): Promise<KeyValueCache | null> {
+  const vectors = settings.softPrompt?.vectors ?? 0;
+  if (tokens.length + vectors === 0) return null;
+  const prefix = decoder.newCache(1, tokens.length + vectors);
+  prefix.addRow(null);
+  await decoder.read(prefix, 0, [tokens], [], { softPrompt: settings.softPrompt });
+  return prefix;
+}
+
+/** Reads the next prompts into free rows and takes their first tokens. */
+async function join(
+  job: Job,
+  cache: KeyValueCache,
+  prefix: KeyValueCache | null,
+  shared: number,
+  rows: Row[],
+  queue: GenerationRequest[],
+  free: number,
+): Promise<void> {
+  const { decoder, settings } = job;
+  let taken = queue.splice(0, free);
+  if (decoder.exact) {
+    const same = taken.filter(({ tokens }) => tokens.length === taken[0]?.tokens.length);
+    queue.unshift(...taken.slice(same.length));
+    taken = same;
+  }
+  const from = cache.count;
+  for (const _ of taken) cache.addRow(prefix);
+  const suffixes = taken.map(({ tokens }) => tokens.slice(shared));
+  const distributions = await decoder.read(
+    cache,
+    from,
+    suffixes,
+    suffixes.map(({ length }, row) => ({ row, position: length - 1 })),
+    { logits: settings.temperature > 0 },
+  );
+  rows.push(...taken.map((request) => newRow(job, request)));
+  await take(job, cache, rows, from, distributions);
+}
+
+function newRow({ settings, contextLength }: Job, request: GenerationRequest): Row {
+  const used = request.tokens.length + (settings.softPrompt?.vectors ?? 0);
+  return {
+    request,
+    tokens: [],
+    logProbabilities: [],
+    random: randomStream(settings.seed, request.index),
+    room: Math.min(settings.maxNewTokens, (contextLength ?? Number.POSITIVE_INFINITY) - used),
+  };
+}
+
+/** One decode step of all rows. */
+async function step(job: Job, cache: KeyValueCache, rows: Row[]): Promise<void> {
+  const distributions = await job.decoder.read(
+    cache,
+    0,
+    rows.map(({ tokens }) => tokens.slice(-1)),
+    rows.map((_, row) => ({ row, position: 0 })),
+    { logits: job.settings.temperature > 0 },
+  );
+  await take(job, cache, rows, 0, distributions);
+}
+
+/** Appends a token to each row from `from` on, and hands over and removes the rows that end. */
+async function take(
+  job: Job,
+  cache: KeyValueCache | null,
+  rows: Row[],
+  from: number,
+  distributions: readonly Distribution[],
+): Promise<void> {
+  const ended: { row: Row; result: GenerationResult }[] = [];
+  for (const [index, distribution] of distributions.entries()) {
+    const row = rows[from + index];
+    if (!row) throw new Error('More distributions than rows.');
+    const result = advance(job, row, distribution);
+    if (result) ended.push({ row, result });
+  }
+  job.done += distributions.length;
+  for (const { row } of ended) {
+    // The last row takes the place of the one that goes, here as in the cache.
+    const place = rows.indexOf(row);
+    const last = rows.pop();
+    if (last && last !== row) rows[place] = last;
+    cache?.removeRow(place);
+  }
+  job.hooks.onTokens?.(job.done);
+  for (const { result } of ended) await job.hooks.onResult(result);
+}
+
+/** Adds the next token to a row; the result where that ends it. */
+function advance({ settings, stops }: Job, row: Row, distribution: Distribution): GenerationResult | null {
+  const { logits, logSumExp } = distribution;
+  const sampled = settings.temperature > 0 && logits;
+  const token = sampled ? sampleToken(logits, settings.temperature, settings.topP, row.random) : distribution.token;
+  row.tokens.push(token);
+  row.logProbabilities.push(sampled ? (logits[token] ?? Number.NaN) - logSumExp : distribution.logProbability);
+  const { tokens, logProbabilities } = row;
+  const { index } = row.request;
+  const stop = stops.check(tokens);
+  if (stop)
+    return { index, tokens, text: stop.text, stop: { reason: stop.reason, marker: stop.marker }, logProbabilities };
+  if (tokens.length < row.room) return null;
+  return { index, tokens, text: stops.text(tokens), stop: { reason: 'length' }, logProbabilities };
+}
+
+/** For graphs without a cache: every step reads all of the text again. */
+async function generateWithoutCache(job: Job, queue: GenerationRequest[]): Promise<void> {
+  const { decoder, settings, hooks } = job;
+  const rows: Row[] = [];
+  while (rows.length || queue.length) {
+    throwIfCancelled(hooks.signal);
+    for (const request of queue.splice(0, Math.max(1, settings.batchSize) - rows.length))
+      rows.push(newRow(job, request));
+    const texts = rows.map(({ request, tokens }) => [...request.tokens, ...tokens]);
+    const distributions = await decoder.read(
+      null,
+      0,
+      texts,
+      texts.map(({ length }, row) => ({ row, position: length - 1 })),
+      { softPrompt: settings.softPrompt, logits: settings.temperature > 0 },
+    );
+    await take(job, null, rows, 0, distributions);
+  }
+}

@@ -1,0 +1,193 @@
+/**
+ * The user's graph edited for evaluation: a soft prompt can stand in front of the text, logits are computed for chosen
+ * positions only, the most likely token and the normaliser come out beside them, and each step hands back only the new
+ * keys and values. The weights are not touched.
+ */
+
+import type { ModelSignature } from '../model/index.ts';
+import { type Graph, type GraphNode, type OnnxFile, type OnnxModel, weightsInPlace } from '../onnx/index.ts';
+
+/** Names of what the edit adds. */
+export const names = {
+  /** float32 [vectors, hidden]; zero vectors: none. */
+  softPrompt: 'softbench.soft_prompt',
+  /** int64 [rows, 2]: (row of the batch, position) pairs whose logits are wanted. */
+  rows: 'softbench.rows',
+  /** int64 [rows]: tokens whose logit is wanted, one for each of `rows`. */
+  targets: 'softbench.targets',
+  /** float32 [rows, vocabulary] */
+  logits: 'softbench.logits',
+  /** int64 [rows]: the most likely token. */
+  token: 'softbench.token',
+  /** float32 [rows]: its logit, the target's logit, and the logarithm of the sum of exponentials of all. */
+  maximum: 'softbench.maximum',
+  targetLogit: 'softbench.target_logit',
+  logSumExp: 'softbench.log_sum_exp',
+} as const;
+
+export interface InferenceGraph {
+  model: OnnxModel;
+  weightFolder: string;
+  /** Value that holds the token embedding's output, float [batch, sequence, hidden]; null where it was not found. */
+  embedding: string | null;
+  embeddingType: 'float32' | 'float16';
+  /**
+   * Per cache tensor the output to read: its new part [batch, heads, new, head size], where the graph joins it to the
+   * past in the open (`grows: false`), else the whole (`grows: true`).
+   */
+  cacheOutputs: { past: string; output: string; grows: boolean }[];
+}
+
+/** Operators that treat every position by itself and take the hidden states first: the head may be moved before them. */
+const rowWise = new Set(['Cast', 'Mul', 'Div', 'Add', 'Sub', 'Tanh', 'Identity']);
+const products = new Set(['MatMul', 'FusedMatMul', 'MatMulNBits', 'Gemm']);
+
+/**
+ * Node and input where the hidden states go into the head, found by walking back from the logits; null where the way is
+ * not that of a plain head.
+ */
+function headInput(graph: Graph, logits: string): GraphNode | null {
+  const producers = graph.producers();
+  let node = producers.get(logits);
+  while (node && rowWise.has(node.operator)) {
+    // Of two operands one may be a constant; two computed ones are not a head's.
+    const computed = node.inputs.filter((input) => input && graph.constantOf(input, producers) === null);
+    if (computed.length !== 1) return null;
+    node = producers.get(computed[0] ?? '');
+  }
+  // Gemm flattens its rows beforehand: positions are not there any more.
+  return node && products.has(node.operator) && node.operator !== 'Gemm' ? node : null;
+}
+
+/** The Gather that looks up the token embedding, and the value to splice after it. */
+export function findEmbedding(graph: Graph, inputIds: string): string | null {
+  const consumers = graph.consumers();
+  const seen = new Set<string>();
+  const queue = [inputIds];
+  for (let value = queue.shift(); value !== undefined; value = queue.shift()) {
+    for (const node of consumers.get(value) ?? []) {
+      const output = node.output();
+      if (node.operator === 'Gather' && node.input(1) === value) {
+        // An int8 file de-quantises the rows that it has gathered.
+        const next = consumers.get(output) ?? [];
+        return next.length === 1 && next[0]?.operator === 'DequantizeLinear' ? next[0].output() : output;
+      }
+      if (node.operator === 'GatherBlockQuantized' && node.input(1) === value) return output;
+      if (['Reshape', 'Cast', 'Identity'].includes(node.operator) && !seen.has(output)) {
+        seen.add(output);
+        queue.push(output);
+      }
+    }
+  }
+  return null;
+}
+
+/** Puts the soft prompt over the first rows of the embedding's output, however many rows it has. */
+function splice(graph: Graph, embedding: string, type: 'float32' | 'float16'): void {
+  const readers = graph.nodes.filter((node) => node.inputs.includes(embedding));
+  graph.inputs.push({ name: names.softPrompt, dtype: 'float32', dims: ['softbench_vectors', 'softbench_hidden'] });
+  const add = graph.add.bind(graph);
+  const prompt = type === 'float32' ? names.softPrompt : add('Cast', [names.softPrompt], { attributes: { to: 10 } });
+  const vectors = add('Gather', [add('Shape', [names.softPrompt]), graph.int64s([0])]);
+  const shape = add('Shape', [embedding]);
+  const size = add(
+    'Concat',
+    [add('Gather', [shape, graph.int64s([0])]), vectors, add('Gather', [shape, graph.int64s([2])])],
+    {
+      attributes: { axis: 0 },
+    },
+  );
+  const rest = add('Slice', [embedding, vectors, graph.int64s([2 ** 63]), graph.int64s([1])]);
+  const spliced = add('Concat', [add('Expand', [prompt, size]), rest], { attributes: { axis: 1 } });
+  for (const node of readers) node.inputs = node.inputs.map((input) => (input === embedding ? spliced : input));
+}
+
+/** Gathers the wanted positions before the head and derives what decoding needs from their logits. */
+function answerRows(graph: Graph, signature: ModelSignature, opset: number): void {
+  graph.inputs.push({ name: names.rows, dtype: 'int64', dims: ['softbench_rows', 2] });
+  graph.inputs.push({ name: names.targets, dtype: 'int64', dims: ['softbench_rows'] });
+  const logits = signature.logits.name;
+  const head = headInput(graph, logits);
+  const add = graph.add.bind(graph);
+  let wanted = logits;
+  if (head) head.inputs[0] = add('GatherND', [head.input(0), names.rows]);
+  else wanted = add('GatherND', [logits, names.rows]);
+  // Also where the file's logits are float32 already: the name must be ours.
+  add('Cast', [wanted], { attributes: { to: 1 }, outputs: [names.logits] });
+  const reduce = (operator: string, output: string): string => {
+    // ReduceMax and ReduceLogSumExp take their axes as an attribute before opset 18, as an input from then on.
+    return opset < 18
+      ? add(operator, [names.logits], { attributes: { axes: [-1], keepdims: 0 }, outputs: [output] })
+      : add(operator, [names.logits, graph.int64s([-1])], { attributes: { keepdims: 0 }, outputs: [output] });
+  };
+  reduce('ReduceMax', names.maximum);
+  reduce('ReduceLogSumExp', names.logSumExp);
+  add('ArgMax', [names.logits], { attributes: { axis: -1, keepdims: 0 }, outputs: [names.token] });
+  // Opset 13 made the axes of Unsqueeze and Squeeze inputs; Reshape is the same everywhere.
+  const column = add('Reshape', [names.targets, graph.int64s([-1, 1])]);
+  const picked = add('GatherElements', [names.logits, column], { attributes: { axis: 1 } });
+  add('Reshape', [picked, graph.int64s([-1])], { outputs: [names.targetLogit] });
+}
+
+/** The new part of a `present` output, where the graph makes it as Concat(past, new) along the time axis. */
+function newPart(producers: Map<string, GraphNode>, past: string, present: string): string | null {
+  let node = producers.get(present);
+  while (node?.operator === 'Identity') node = producers.get(node.input(0));
+  if (node?.operator !== 'Concat' || node.inputs.length !== 2 || node.input(0) !== past) return null;
+  const axis = node.int('axis', 0);
+  return axis === 2 || axis === -2 ? node.input(1) : null;
+}
+
+/** Edits a copy of the graph for evaluation. `model` is unchanged. */
+export function inferenceGraph(file: OnnxFile, signature: ModelSignature): InferenceGraph {
+  const inPlace = weightsInPlace(file);
+  const graph = inPlace.graph.clone();
+  const opset = inPlace.opsets.get('') ?? 13;
+  const producers = graph.producers();
+  const embedding = findEmbedding(graph, signature.inputIds.name);
+  const table = embedding === null ? undefined : producers.get(embedding);
+  const type = table && graph.constantOf(table.input(0), producers)?.dtype === 'float16' ? 'float16' : 'float32';
+  const cacheOutputs = (signature.cache?.tensors ?? []).map(({ past, present }) => {
+    const part = signature.cache?.kind === 'separate' ? newPart(producers, past, present) : null;
+    return { past, output: part ?? present, grows: part === null };
+  });
+  if (embedding !== null) splice(graph, embedding, type);
+  answerRows(graph, signature, opset);
+  const rows = 'softbench_rows';
+  graph.outputs = [
+    { name: names.logits, dtype: 'float32', dims: [rows, signature.vocabularySize] },
+    { name: names.token, dtype: 'int64', dims: [rows] },
+    { name: names.maximum, dtype: 'float32', dims: [rows] },
+    { name: names.targetLogit, dtype: 'float32', dims: [rows] },
+    { name: names.logSumExp, dtype: 'float32', dims: [rows] },
+    ...cacheOutputs.map(({ output }) => ({
+      name: output,
+      dtype: signature.cache?.dtype ?? ('float32' as const),
+      dims: null,
+    })),
+  ];
+  // Shapes noted in the file are those before the splice; ONNX Runtime infers them again.
+  graph.valueInfo = [];
+  graph.prune();
+  return {
+    model: { ...inPlace, graph },
+    weightFolder: file.folder,
+    embedding,
+    embeddingType: type,
+    cacheOutputs,
+  };
+}
+
+/** Only the part of the user's graph that looks up embeddings: input ids in, rows out. */
+export function embeddingGraph(file: OnnxFile, signature: ModelSignature): OnnxModel | null {
+  const inPlace = weightsInPlace(file);
+  const graph = inPlace.graph.clone();
+  const embedding = findEmbedding(graph, signature.inputIds.name);
+  if (embedding === null) return null;
+  const output = graph.add('Cast', [embedding], { attributes: { to: 1 } });
+  graph.outputs = [{ name: output, dtype: 'float32', dims: ['batch', 'sequence', 'hidden'] }];
+  graph.inputs = graph.inputs.filter(({ name }) => name === signature.inputIds.name);
+  graph.valueInfo = [];
+  graph.prune();
+  return { ...inPlace, graph };
+}

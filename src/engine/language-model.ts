@@ -1,0 +1,153 @@
+/** A model folder opened for running: what tune() and evaluate() see. */
+import type {
+  GenerationRequest,
+  GenerationResult,
+  GenerationSettings,
+  Hooks,
+  LanguageModel,
+  LogLikelihoodRequest,
+  LogLikelihoodResult,
+  SoftPrompt,
+  TrainingEngine,
+} from '../evaluate/language-model.ts';
+import {
+  contextLengthOf,
+  hiddenSizeOf,
+  identify,
+  loadTokenizer,
+  type ModelFiles,
+  type ModelTokenizer,
+  openModelFiles,
+} from '../model/index.ts';
+import { HumanError } from '../shared/errors.ts';
+import type { EngineSettings } from '../shared/protocol.ts';
+import type { ModelIdentity, ProviderReport } from '../shared/results.ts';
+import { Decoder } from './decoder.ts';
+import { EmbeddingTable } from './embedding.ts';
+import { generate } from './generate.ts';
+import { logLikelihood } from './log-likelihood.ts';
+import { chooseProvider } from './runtime.ts';
+
+export class OnnxLanguageModel implements LanguageModel {
+  readonly identity: ModelIdentity;
+  readonly contextLength: number | null;
+  readonly notes: readonly string[];
+  #decoder: Promise<Decoder> | null = null;
+
+  constructor(
+    readonly files: ModelFiles,
+    readonly tokenizer: ModelTokenizer,
+    readonly provider: ProviderReport,
+    private readonly embedding: EmbeddingTable | null,
+  ) {
+    this.identity = identify(files);
+    this.contextLength = contextLengthOf(files.folder.config);
+    this.notes = notesOf(files, embedding);
+  }
+
+  get hiddenSize(): number {
+    return this.embedding?.hiddenSize ?? hiddenSizeOf(this.files.folder.config) ?? 0;
+  }
+  get embeddingScale(): number {
+    return this.embedding?.scale ?? 1;
+  }
+
+  /** The session that generates and scores, opened at its first use: tuning alone does not need it. */
+  decoder(): Promise<Decoder> {
+    this.#decoder ??= Decoder.open(this.files, {
+      provider: this.provider,
+      padTokenId: this.tokenizer.padTokenId,
+      hiddenSize: this.hiddenSize,
+    });
+    return this.#decoder;
+  }
+
+  async embeddingRows(ids: readonly number[]): Promise<Float32Array> {
+    if (!this.embedding) throw noEmbedding(this.files);
+    const size = this.tokenizer.vocabularySize;
+    const outside = ids.find((id) => !Number.isInteger(id) || id < 0);
+    if (outside !== undefined) throw new Error(`Token id ${outside} is outside of the vocabulary (${size} entries).`);
+    return this.embedding.rows(ids);
+  }
+
+  async generate(
+    requests: readonly GenerationRequest[],
+    settings: GenerationSettings,
+    hooks: Hooks<GenerationResult>,
+  ): Promise<void> {
+    this.#check(settings.softPrompt);
+    const decoder = await this.decoder();
+    const { tokenizer, contextLength } = this;
+    await generate({ decoder, tokenizer, contextLength }, requests, settings, hooks);
+  }
+
+  async logLikelihood(
+    requests: readonly LogLikelihoodRequest[],
+    settings: { batchSize: number; softPrompt: SoftPrompt | null },
+    hooks: Hooks<LogLikelihoodResult>,
+  ): Promise<void> {
+    this.#check(settings.softPrompt);
+    const { tokenizer, contextLength } = this;
+    const startToken = tokenizer.bosTokenId ?? tokenizer.eosTokenIds[0] ?? null;
+    await logLikelihood({ decoder: await this.decoder(), contextLength, startToken }, requests, settings, hooks);
+  }
+
+  #check(softPrompt: SoftPrompt | null): void {
+    if (!softPrompt) return;
+    if (!this.embedding) throw noEmbedding(this.files);
+    if (softPrompt.hiddenSize !== this.hiddenSize)
+      throw new HumanError(
+        'bad-input',
+        `The soft prompt has vectors of ${softPrompt.hiddenSize} numbers; "${this.identity.name}" takes ${this.hiddenSize}.`,
+        { todo: 'A soft prompt fits only the model that it was tuned on: tune one for this model.' },
+      );
+  }
+
+  async openTraining(settings: { vectors: number; batchSize: number }): Promise<TrainingEngine> {
+    if (!this.embedding) throw noEmbedding(this.files);
+    throw new Error(`not yet ${settings.vectors}`);
+  }
+
+  peakMemoryBytes(): number {
+    // Node gives kilobytes on every system.
+    return process.resourceUsage().maxRSS * 1024;
+  }
+
+  async close(): Promise<void> {
+    const decoder = this.#decoder;
+    this.#decoder = null;
+    await (await decoder?.catch(() => null))?.close();
+    await this.embedding?.close();
+  }
+}
+
+const noEmbedding = (files: ModelFiles): HumanError =>
+  new HumanError('unsupported', 'No token embedding was found at the top of this graph, so it takes no soft prompt.', {
+    place: { file: files.folder.graphPath },
+    todo: 'Export the model with optimum-cli export onnx --task text-generation-with-past.',
+  });
+
+function notesOf({ signature, file }: ModelFiles, embedding: EmbeddingTable | null): string[] {
+  const notes: string[] = [];
+  if (!signature.cache) notes.push('The graph has no KV cache: every token reads the whole text again, which is slow.');
+  if (!embedding) notes.push('The graph has no token embedding at its top: soft prompts cannot be used with it.');
+  const operators = new Set(file.graph.nodes.map(({ operator }) => operator));
+  if (operators.has('DynamicQuantizeLinear') || operators.has('MatMulInteger'))
+    notes.push('The graph quantises activations to 8 bits as it runs: results differ from the original model.');
+  else if (operators.has('MatMulNBits'))
+    notes.push('The graph has weights of few bits: results differ from the original model.');
+  return notes;
+}
+
+/**
+ * Opens a model folder, or an ONNX file in one. Nothing is read twice and no weight is copied.
+ * Throws HumanError where the folder cannot run; the message says what to do.
+ */
+export async function openLanguageModel(path: string, settings: EngineSettings): Promise<OnnxLanguageModel> {
+  const files = openModelFiles(path);
+  const tokenizer = await loadTokenizer(files.folder);
+  const provider = await chooseProvider(settings);
+  const vocabularySize = files.signature.vocabularySize ?? tokenizer.vocabularySize;
+  const embedding = await EmbeddingTable.open(files, Math.min(vocabularySize, tokenizer.vocabularySize), { provider });
+  return new OnnxLanguageModel(files, tokenizer, provider, embedding);
+}
