@@ -125,12 +125,10 @@ export async function makePackage({ target = hostTarget(), folder = root, log = 
     const results = await build({ production: true, outdir: join(stage, 'dist'), log: () => {} });
     copyRuntime(join(stage, 'dist', 'node_modules'), platform);
     for (const name of documents) if (existsSync(join(root, name))) cpSync(join(root, name), join(stage, name));
+    // Runs that someone has made there, and weights of the bundled model that only PyTorch reads, stay behind.
+    const ships = (path) => basename(path) !== '.softbench' && !path.endsWith('.safetensors');
     for (const name of ['media', 'examples'])
-      if (existsSync(join(root, name)))
-        cpSync(join(root, name), join(stage, name), {
-          recursive: true,
-          filter: (path) => basename(path) !== '.softbench',
-        });
+      if (existsSync(join(root, name))) cpSync(join(root, name), join(stage, name), { recursive: true, filter: ships });
     writeFileSync(join(stage, 'THIRD-PARTY-NOTICES'), thirdPartyNotices(results.map(({ metafile }) => metafile)));
     // What only a checkout needs would make VS Code's users no wiser.
     const { scripts, devDependencies, dependencies, private: _, ...published } = manifest;

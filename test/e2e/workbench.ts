@@ -28,9 +28,9 @@ export async function until<T>(
 
 /** VS Code's own colour themes, one of each kind. */
 export const themes = {
-  light: 'Default Light Modern',
-  dark: 'Default Dark Modern',
-  'high-contrast': 'Default High Contrast',
+  light: { label: 'Light Modern', id: 'Default Light Modern', style: 'vs' },
+  dark: { label: 'Dark Modern', id: 'Default Dark Modern', style: 'vs-dark' },
+  'high-contrast': { label: 'Dark High Contrast', id: 'Default High Contrast', style: 'hc-black' },
 } as const;
 
 export interface WorkbenchOptions {
@@ -59,7 +59,7 @@ export class Workbench {
       home,
       vsix,
       log: join(artifacts, `${name}-server.log`),
-      settings: { 'workbench.colorTheme': themes.light, 'editor.codeLens': true, ...settings },
+      settings: { 'workbench.colorTheme': themes.light.id, 'editor.codeLens': true, ...settings },
       keybindings: [{ key: 'ctrl+alt+shift+k', command: 'softbench.test.killWorker' }],
       env: { SOFTBENCH_TEST: '1' },
     });
@@ -110,13 +110,28 @@ export class Workbench {
     return this.page.locator('.sidebar .monaco-list-row', { hasText: text });
   }
 
+  /**
+   * Opens the quick input with a key, types, and clicks the entry. The input closes when something else takes the focus
+   * (a page that has just loaded): then it starts again, as a person would.
+   */
+  private async quickInput(key: string, text: string, entry: string): Promise<void> {
+    const box = this.page.locator('.quick-input-widget input.input');
+    const row = this.page.locator('.quick-input-widget .monaco-list-row', { hasText: entry }).first();
+    await until(`"${entry}" in the quick input`, async () => {
+      try {
+        await this.page.keyboard.press(key);
+        await box.fill(text, { timeout: 2000 });
+        await row.click({ timeout: 5000 });
+        return true;
+      } catch {
+        return false;
+      }
+    });
+  }
+
   /** Opens a file of the folder by its name, with Quick Open. */
   async openFile(name: string): Promise<void> {
-    await this.page.keyboard.press(`${modifier}+KeyP`);
-    const box = this.page.locator('.quick-input-widget input.input');
-    await box.waitFor();
-    await box.fill(name);
-    await this.page.locator('.quick-input-widget .monaco-list-row', { hasText: name }).first().click();
+    await this.quickInput(`${modifier}+KeyP`, name, name);
     await this.page.locator('.tab.active', { hasText: name }).waitFor();
   }
 
@@ -126,11 +141,7 @@ export class Workbench {
 
   /** Runs a command from the palette by its title. */
   async command(title: string): Promise<void> {
-    await this.page.keyboard.press('F1');
-    const box = this.page.locator('.quick-input-widget input.input');
-    await box.waitFor();
-    await box.fill(`>${title}`);
-    await this.page.locator('.quick-input-widget .monaco-list-row', { hasText: title }).first().click();
+    await this.quickInput('F1', `>${title}`, title);
   }
 
   /** Picks an entry of the quick pick that is open. */
@@ -182,12 +193,22 @@ export class Workbench {
     await this.page.screenshot({ path: join(screenshots, `${name}.png`) });
   }
 
+  /** Chooses a colour theme as a person does (the settings file is not watched in a browser window). */
+  async chooseTheme(kind: keyof typeof themes): Promise<void> {
+    await this.command('Preferences: Color Theme');
+    const box = this.page.locator('.quick-input-widget input.input');
+    await box.fill(themes[kind].label);
+    const row = this.page.locator('.quick-input-widget .monaco-list-row', { hasText: themes[kind].label }).first();
+    await row.waitFor();
+    await row.click();
+    await this.page.locator(`.monaco-workbench.${themes[kind].style}`).first().waitFor();
+    await until('the list of themes to close', () => box.isHidden());
+  }
+
   /** Takes the same picture in each theme; ends in the light one. */
   async screenshotInThemes(name: string): Promise<void> {
-    for (const [kind, theme] of [...Object.entries(themes).reverse()]) {
-      this.server.changeSettings({ 'workbench.colorTheme': theme });
-      const wanted = { light: 'vs', dark: 'vs-dark', 'high-contrast': 'hc-black' }[kind] ?? '';
-      await this.page.locator(`.monaco-workbench.${wanted}`).first().waitFor();
+    for (const kind of ['high-contrast', 'dark', 'light'] as const) {
+      await this.chooseTheme(kind);
       // Pages are told of the new colours one message later.
       await this.page.waitForTimeout(500);
       await this.screenshot(`${name}-${kind}`);

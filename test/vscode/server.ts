@@ -52,8 +52,6 @@ export interface Server {
   authority: string;
   /** A folder for the test's files, removed with the server. */
   scratch: string;
-  /** Rewrites the user's settings; windows that are open follow. */
-  changeSettings(settings: Record<string, unknown>): void;
   stop(): Promise<void>;
 }
 
@@ -84,11 +82,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     return join(base, name);
   };
   const userData = folder('user');
-  const settingsFile = join(folder(join('user', 'User')), 'settings.json');
-  const changeSettings = (settings: Record<string, unknown>): void =>
-    writeFileSync(settingsFile, JSON.stringify({ ...quietSettings, ...options.settings, ...settings }, null, 2));
-  changeSettings({});
-  writeFileSync(join(userData, 'User', 'keybindings.json'), JSON.stringify(options.keybindings ?? []));
+  const writeUserFile = (name: string, content: unknown): void =>
+    writeFileSync(join(folder(join('user', 'User')), name), JSON.stringify(content, null, 2));
+  writeUserFile('settings.json', { ...quietSettings, ...options.settings });
+  writeUserFile('keybindings.json', options.keybindings ?? []);
   const places = [
     '--user-data-dir',
     userData,
@@ -163,7 +160,6 @@ export async function startServer(options: ServerOptions): Promise<Server> {
         origin: `http://127.0.0.1:${port}`,
         authority: `127.0.0.1:${port}`,
         scratch: folder('scratch'),
-        changeSettings,
         stop,
       };
     if (child.exitCode !== null || Date.now() > deadline) {
