@@ -1,5 +1,6 @@
 /** Writing files so that a crash, a full disk or a second process never leaves half of one behind. */
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { asError, HumanError } from '../shared/errors.ts';
@@ -74,8 +75,19 @@ export async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
   } catch (thrown) {
-    throw diskError(thrown, folder, 'make the folder');
+    throw diskError(await reasonOf(thrown, folder), folder, 'make the folder');
   }
+}
+
+/** Node's recursive mkdir says ENOENT on a read-only disk: the first missing folder by itself gives the real reason. */
+async function reasonOf(thrown: unknown, folder: string): Promise<unknown> {
+  if ((thrown as NodeJS.ErrnoException).code !== 'ENOENT') return thrown;
+  let missing = folder;
+  while (dirname(missing) !== missing && !existsSync(dirname(missing))) missing = dirname(missing);
+  return mkdir(missing).then(
+    () => thrown,
+    (reason: unknown) => reason,
+  );
 }
 
 /** JSON as it stands in files that people may open: indented, with a final newline. */

@@ -4,13 +4,17 @@ import type { ModeResult, ResultsView } from '../shared/protocol.ts';
 import type { TuningRecord } from '../shared/results.ts';
 import { byMode } from './ranking.ts';
 
-/** Which runs a results page is about: those of one job, or the newest of a benchmark × model. */
-export type ResultsOf = { group: string } | { benchmarkFile: string; modelFolder: string };
+/** Which runs a results page is about: those named, those of one job, or the newest of a benchmark × model. */
+export type ResultsOf =
+  | { runs: readonly string[] }
+  | { group: string }
+  | { benchmarkFile: string; modelFolder: string };
 
-const belongs = ({ run }: RunFolder, of: ResultsOf): boolean =>
-  'group' in of
-    ? run.group === of.group
-    : run.benchmark.file === of.benchmarkFile && run.model.folder === of.modelFolder;
+function belongs({ run }: RunFolder, of: ResultsOf): boolean {
+  if ('runs' in of) return of.runs.includes(run.id);
+  if ('group' in of) return run.group === of.group;
+  return run.benchmark.file === of.benchmarkFile && run.model.folder === of.modelFolder;
+}
 
 /**
  * The run to show per mode: the newest, but a run that failed or was stopped before its first item does not hide an
