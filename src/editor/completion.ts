@@ -1,0 +1,42 @@
+/** Completion and hover in benchmark files. */
+import * as vscode from 'vscode';
+import { benchmarkFiles } from './codelens.ts';
+import { findTask } from './detect.ts';
+import { hoverAt, suggestionsAt } from './suggest.ts';
+
+const provider: vscode.CompletionItemProvider & vscode.HoverProvider = {
+  provideCompletionItems(document, position) {
+    const text = document.getText();
+    if (!findTask(text)) return [];
+    return suggestionsAt(text, position.line, position.character).map((suggestion, order) => {
+      const item = new vscode.CompletionItem(
+        suggestion.label,
+        suggestion.kind === 'key' ? vscode.CompletionItemKind.Property : vscode.CompletionItemKind.EnumMember,
+      );
+      item.insertText = suggestion.insert;
+      item.detail = suggestion.detail;
+      if (suggestion.meaning) item.documentation = new vscode.MarkdownString(suggestion.meaning);
+      // In the order of the table: what a new file needs first stands first.
+      item.sortText = String(order).padStart(3, '0');
+      return item;
+    });
+  },
+  provideHover(document, position) {
+    const text = document.getText();
+    const found = findTask(text) && hoverAt(text, position.line, position.character);
+    return (
+      found &&
+      new vscode.Hover(
+        new vscode.MarkdownString(found.markdown),
+        new vscode.Range(position.line, found.start, position.line, found.end),
+      )
+    );
+  },
+};
+
+export function registerCompletion(): vscode.Disposable {
+  return vscode.Disposable.from(
+    vscode.languages.registerCompletionItemProvider(benchmarkFiles, provider, ' ', ':', '-'),
+    vscode.languages.registerHoverProvider(benchmarkFiles, provider),
+  );
+}

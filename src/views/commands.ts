@@ -1,0 +1,383 @@
+/** All commands in one table. A command that cannot run now says why. Titles stand in package.json. */
+import { basename } from 'node:path';
+import * as vscode from 'vscode';
+import { findTask } from '../editor/detect.ts';
+import { resultWords } from '../editor/words.ts';
+import { asError, HumanError } from '../shared/errors.ts';
+import type { Subject } from './live-results.ts';
+import { modelReportText } from './model-text.ts';
+import { browseModel, chooseModel } from './pick-model.ts';
+import { folderOf, type Row } from './trees.ts';
+import type { Workbench } from './workbench.ts';
+
+interface Command {
+  id: string;
+  /** A sentence where the command cannot run now; null where it can. */
+  disabled?(workbench: Workbench): string | null;
+  run(workbench: Workbench, first: unknown, second: unknown): unknown;
+}
+
+const needsTrust = (): string | null =>
+  vscode.workspace.isTrusted
+    ? null
+    : 'Models are run only in a trusted workspace: a benchmark and a model are files that somebody wrote.';
+const needsJob = ({ queue }: Workbench): string | null => (queue.jobs.length > 0 ? null : 'Nothing is running.');
+const needsPreview = ({ previews }: Workbench): string | null =>
+  previews?.current ? null : 'Open a preview first: “Preview prompts” above the task of a benchmark file.';
+
+export const commands: readonly Command[] = [
+  {
+    id: 'softbench.evaluate',
+    disabled: needsTrust,
+    run: async (workbench, first) => {
+      const file = await benchmarkOf(workbench, first);
+      return file && workbench.start.evaluate(file);
+    },
+  },
+  {
+    id: 'softbench.tune',
+    disabled: needsTrust,
+    run: async (workbench, first) => {
+      const file = await benchmarkOf(workbench, first);
+      return file && workbench.start.tune(file);
+    },
+  },
+  {
+    id: 'softbench.compare',
+    disabled: needsTrust,
+    run: async (workbench, first) => {
+      const file = await benchmarkOf(workbench, first);
+      return file && workbench.start.compare(file);
+    },
+  },
+  {
+    id: 'softbench.previewPrompts',
+    run: async (workbench, first) => {
+      const file = await benchmarkOf(workbench, first);
+      if (file) await workbench.previews?.show(file, await taskOf(file));
+    },
+  },
+  { id: 'softbench.previewNext', disabled: needsPreview, run: ({ previews }) => previews?.step({ by: 1 }) },
+  { id: 'softbench.previewPrevious', disabled: needsPreview, run: ({ previews }) => previews?.step({ by: -1 }) },
+  {
+    id: 'softbench.previewGoTo',
+    disabled: needsPreview,
+    run: async ({ previews }) => {
+      const total = previews?.current?.total ?? null;
+      const typed = await vscode.window.showInputBox({
+        title: 'Preview item',
+        prompt: total === null ? 'Number of the item, from 1' : `Number of the item, 1 to ${total}`,
+        validateInput: (text) =>
+          /^\d+$/.test(text) && Number(text) >= 1 && (total === null || Number(text) <= total)
+            ? null
+            : `Type a whole number${total === null ? '' : ` from 1 to ${total}`}.`,
+      });
+      if (typed) previews?.step({ to: Number(typed) - 1 });
+    },
+  },
+  {
+    id: 'softbench.chooseModel',
+    run: async (workbench, first) => {
+      if (isRow(first) && first.kind === 'model') {
+        const file = activeBenchmark();
+        await workbench.models.choose(file, first.model.folder);
+        void vscode.window.setStatusBarMessage(
+          `$(chip) ${first.model.name} is chosen${file ? ` for ${basename(file)}` : ''}.`,
+          4000,
+        );
+        return;
+      }
+      await chooseModel(workbench, fileOf(first) ?? activeBenchmark());
+    },
+  },
+  { id: 'softbench.addModelFolder', run: (workbench) => browseModel(workbench) },
+  {
+    id: 'softbench.removeModelFolder',
+    run: async (workbench, first) => {
+      if (!isRow(first) || first.kind !== 'model') return;
+      if (!(await workbench.models.remove(first.model.folder)))
+        await vscode.commands.executeCommand('workbench.action.openSettings', 'softbench.modelFolders');
+    },
+  },
+  {
+    id: 'softbench.inspectModel',
+    run: async (workbench, first) => {
+      if (!isRow(first) || first.kind !== 'model') return;
+      const report = await workbench.models.report(first.model.folder);
+      const document = await vscode.workspace.openTextDocument({
+        language: 'markdown',
+        content: modelReportText(report),
+      });
+      await vscode.window.showTextDocument(document, { preview: true });
+    },
+  },
+  {
+    id: 'softbench.stop',
+    disabled: needsJob,
+    run: (workbench, first) => {
+      const { queue } = workbench;
+      const file = fileOf(first);
+      const job =
+        isRow(first) && first.kind === 'job'
+          ? first.job
+          : ((file && queue.find(file)) ?? queue.running ?? queue.jobs[0]);
+      if (job) queue.stop(job);
+    },
+  },
+  {
+    id: 'softbench.resume',
+    disabled: needsTrust,
+    run: async (workbench, first, second) => {
+      await workbench.runs.load();
+      if (typeof second === 'string') return workbench.start.resume(second);
+      if (isRow(first) && first.kind === 'run') return workbench.start.resume(first.run.run.group);
+      const subject = await subjectOfArgument(workbench, first);
+      if (subject) await workbench.start.resumeNewest(subject.benchmarkFile, subject.modelFolder);
+    },
+  },
+  {
+    id: 'softbench.openResults',
+    run: async (workbench, first) => {
+      await workbench.runs.load();
+      const subject = (await subjectOfArgument(workbench, first)) ?? (await pickSubject(workbench));
+      if (subject) workbench.panels.show(subject);
+    },
+  },
+  {
+    id: 'softbench.openExample',
+    run: async (workbench, first) => {
+      const examples = await workbench.benchmarks.examples();
+      const named = typeof first === 'string' ? examples.find(({ task }) => task === first) : undefined;
+      const example =
+        named ??
+        (
+          await vscode.window.showQuickPick(
+            examples.map((one) => ({ label: `$(book) ${one.task}`, detail: basename(one.file), example: one })),
+            { title: 'Example benchmarks', placeHolder: 'Choose an example to open' },
+          )
+        )?.example;
+      if (!example) return;
+      await workbench.benchmarks.provide(example);
+      await vscode.window.showTextDocument(vscode.Uri.file(example.file));
+    },
+  },
+  {
+    id: 'softbench.openBenchmark',
+    run: async (workbench, first) => {
+      if (isRow(first) && first.kind === 'benchmark') await workbench.benchmarks.provide(first.benchmark);
+      const file = fileOf(first);
+      if (file) await vscode.window.showTextDocument(vscode.Uri.file(file));
+    },
+  },
+  {
+    id: 'softbench.revealFolder',
+    run: async (_, first) => {
+      const folder = isRow(first) ? folderOf(first) : null;
+      if (!folder) throw new HumanError('missing', 'The folder is not there any more.');
+      const uri = vscode.Uri.file(folder);
+      // A remote window has no file manager: the explorer shows it where it is in the workspace.
+      const inExplorer = vscode.env.remoteName && vscode.workspace.getWorkspaceFolder(uri);
+      await vscode.commands.executeCommand(inExplorer ? 'revealInExplorer' : 'revealFileInOS', uri);
+    },
+  },
+  {
+    id: 'softbench.deleteRun',
+    run: async (workbench, first) => {
+      if (!isRow(first)) return;
+      if (first.kind === 'unreadable') {
+        const { folder } = first.unreadable;
+        if (await confirmed(`Delete ${basename(folder)}?`, `It cannot be read: ${first.unreadable.reason}`)) {
+          await vscode.workspace.fs.delete(vscode.Uri.file(folder), { recursive: true, useTrash: true });
+          await workbench.runs.refresh();
+        }
+        return;
+      }
+      if (first.kind !== 'run') return;
+      const { run } = first.run;
+      const question = `Delete the run of ${run.benchmark.task} on ${run.model.name}, ${run.mode}?`;
+      if (!(await confirmed(question, 'Its items, its scores and its soft prompt are deleted from disk.'))) return;
+      await workbench.runs.storeOf(run.id)?.remove(run.id);
+      await workbench.runs.refresh();
+    },
+  },
+  {
+    id: 'softbench.copyRunId',
+    run: async (_, first) => {
+      if (isRow(first) && first.kind === 'run') await vscode.env.clipboard.writeText(first.run.run.id);
+    },
+  },
+  {
+    id: 'softbench.refresh',
+    run: async (workbench) => {
+      workbench.models.refresh();
+      workbench.benchmarks.refresh();
+      await workbench.runs.refresh();
+    },
+  },
+  { id: 'softbench.menu', run: showMenu },
+  { id: 'softbench.showLog', run: ({ log }) => log.show() },
+  {
+    id: 'softbench.openSettings',
+    run: () => vscode.commands.executeCommand('workbench.action.openSettings', '@ext:softbench.softbench'),
+  },
+  {
+    id: 'softbench.openWalkthrough',
+    run: () => vscode.commands.executeCommand('workbench.action.openWalkthrough', 'softbench.softbench#start', false),
+  },
+];
+
+export function registerCommands(workbench: Workbench): vscode.Disposable {
+  return vscode.Disposable.from(
+    ...commands.map((command) =>
+      vscode.commands.registerCommand(command.id, async (first: unknown, second: unknown) => {
+        const reason = command.disabled?.(workbench) ?? null;
+        if (reason) {
+          void vscode.window.showInformationMessage(reason);
+          return undefined;
+        }
+        try {
+          await command.run(workbench, first, second);
+        } catch (thrown) {
+          // Not waited for: a command is done when its message is shown, not when it is read.
+          void workbench.start.tellError(asError(thrown), 'Softbench', null);
+        }
+        return undefined;
+      }),
+    ),
+  );
+}
+
+const isRow = (value: unknown): value is Row =>
+  typeof value === 'object' && value !== null && 'kind' in value && typeof value.kind === 'string';
+
+/** The benchmark file that an argument names: a URI from the editor, a row of a tree. */
+function fileOf(argument: unknown): string | null {
+  if (argument instanceof vscode.Uri) return argument.scheme === 'file' ? argument.fsPath : null;
+  if (!isRow(argument)) return null;
+  if (argument.kind === 'benchmark') return argument.benchmark.file;
+  if (argument.kind === 'group') return argument.benchmarkFile;
+  if (argument.kind === 'run') return argument.run.run.benchmark.file;
+  if (argument.kind === 'job') return argument.job.request.benchmarkFile;
+  return null;
+}
+
+function activeBenchmark(): string | null {
+  const document = vscode.window.activeTextEditor?.document;
+  return document?.uri.scheme === 'file' && findTask(document.getText()) ? document.uri.fsPath : null;
+}
+
+/** The argument's file, else the one in front, else the one the user picks. */
+async function benchmarkOf(workbench: Workbench, argument: unknown): Promise<string | null> {
+  if (isRow(argument) && argument.kind === 'benchmark') await workbench.benchmarks.provide(argument.benchmark);
+  const known = fileOf(argument) ?? activeBenchmark();
+  if (known) {
+    if (!(await taskOf(known)))
+      throw new HumanError('bad-input', 'This file is no benchmark: it has no `task:` at its top level.', {
+        place: { file: known },
+        todo: 'Open an lm-evaluation-harness task file.',
+      });
+    return known;
+  }
+  const picked = await vscode.window.showQuickPick(
+    (await workbench.benchmarks.known()).map((benchmark) => ({
+      label: `$(${benchmark.isExample ? 'book' : 'checklist'}) ${benchmark.task}`,
+      description: benchmark.isExample ? 'example' : vscode.workspace.asRelativePath(benchmark.file),
+      benchmark,
+    })),
+    { title: 'Benchmark', placeHolder: 'Choose a benchmark' },
+  );
+  if (!picked) return null;
+  await workbench.benchmarks.provide(picked.benchmark);
+  return picked.benchmark.file;
+}
+
+async function taskOf(file: string): Promise<string> {
+  const document = await vscode.workspace.openTextDocument(vscode.Uri.file(file));
+  return findTask(document.getText())?.task ?? '';
+}
+
+/** Benchmark × model of an argument; of a file without results, the model chosen for it. */
+async function subjectOfArgument({ runs, models, queue }: Workbench, argument: unknown): Promise<Subject | null> {
+  if (isRow(argument)) {
+    if (argument.kind === 'group') return argument;
+    if (argument.kind === 'run') {
+      const { benchmark, model } = argument.run.run;
+      return {
+        task: benchmark.task,
+        benchmarkFile: benchmark.file,
+        modelName: model.name,
+        modelFolder: model.folder,
+      };
+    }
+    if (argument.kind === 'job') {
+      const { task, modelName, request } = argument.job;
+      return { task, modelName, benchmarkFile: request.benchmarkFile, modelFolder: request.modelFolder };
+    }
+  }
+  const file = fileOf(argument) ?? activeBenchmark();
+  if (!file) return null;
+  const job = queue.find(file);
+  const newest = runs.runs.find(({ run }) => run.benchmark.file === file)?.run.model;
+  const model = job ? { name: job.modelName, folder: job.request.modelFolder } : (models.chosen(file) ?? newest);
+  if (!model) return null;
+  return { task: await taskOf(file), benchmarkFile: file, modelName: model.name, modelFolder: model.folder };
+}
+
+async function pickSubject({ runs }: Workbench): Promise<Subject | null> {
+  const subjects = new Map<string, Subject>();
+  for (const { run } of runs.runs)
+    subjects.set(JSON.stringify([run.benchmark.file, run.model.folder]), {
+      task: run.benchmark.task,
+      benchmarkFile: run.benchmark.file,
+      modelName: run.model.name,
+      modelFolder: run.model.folder,
+    });
+  if (subjects.size === 0)
+    throw new HumanError('missing', 'There are no results yet.', {
+      todo: 'Open a benchmark file and choose “Tune soft prompt” above its task.',
+    });
+  const picked = await vscode.window.showQuickPick(
+    [...subjects.values()].map((subject) => ({
+      label: `$(graph) ${subject.task} · ${subject.modelName}`,
+      description: resultWords(runs.finished(subject.benchmarkFile, subject.modelFolder)),
+      subject,
+    })),
+    { title: 'Results', placeHolder: 'Choose the results to open' },
+  );
+  return picked?.subject ?? null;
+}
+
+async function confirmed(question: string, detail: string): Promise<boolean> {
+  return (await vscode.window.showWarningMessage(question, { modal: true, detail }, 'Delete')) === 'Delete';
+}
+
+/** What the status bar opens. */
+async function showMenu(workbench: Workbench): Promise<void> {
+  const { queue } = workbench;
+  const entry = (label: string, command: string, argument?: unknown): vscode.QuickPickItem & { run(): unknown } => ({
+    label,
+    run: () => vscode.commands.executeCommand(command, argument),
+  });
+  const picked = await vscode.window.showQuickPick(
+    [
+      ...queue.jobs.flatMap((job) => {
+        const row: Row = { kind: 'job', job };
+        return [
+          entry(`$(graph) Show results of ${job.task} on ${job.modelName}`, 'softbench.openResults', row),
+          entry(`$(debug-stop) Stop ${job.task} on ${job.modelName}`, 'softbench.stop', row),
+        ];
+      }),
+      ...(queue.jobs.length === 0 ? [entry('$(graph) Open results…', 'softbench.openResults')] : []),
+      entry('$(chip) Choose model…', 'softbench.chooseModel'),
+      entry('$(list-unordered) Show leaderboard', 'softbench.leaderboard.focus'),
+      entry(
+        '$(server-process) Choose execution provider…',
+        'workbench.action.openSettings',
+        'softbench.executionProvider',
+      ),
+      entry('$(output) Show log', 'softbench.showLog'),
+    ],
+    { title: 'Softbench' },
+  );
+  await picked?.run();
+}

@@ -1,0 +1,9 @@
+/** What stands around the editor: commands, trees, panels, status bar, and the jobs behind them. */
+export { registerCommands } from './commands.ts';
+export { throttle } from './emitter.ts';
+export { LeaderboardViewProvider, leaderboardViewType } from './leaderboard-view.ts';
+export { resultsViewType } from './results-panels.ts';
+export { onSettingsChange } from './settings.ts';
+export { StatusBar } from './status-bar.ts';
+export { BenchmarksTree, ModelsTree, RunsTree } from './trees.ts';
+export { Workbench } from './workbench.ts';

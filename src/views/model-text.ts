@@ -1,0 +1,62 @@
+/** A model report as Markdown, for a person and for an issue report. */
+import { size } from '../editor/words.ts';
+import type { ModelReport } from '../shared/protocol.ts';
+
+/** A cell of a table: one line, and no bar that would end it. */
+const cell = (value: unknown): string => String(value).replaceAll('|', '\\|').replaceAll('\n', ' ');
+
+export function modelReportText(report: ModelReport): string {
+  const rows: [string, unknown][] = [
+    ['Folder', report.folder],
+    ['Architecture', report.modelType],
+    ['Graph', report.graphFile],
+    ['Other graphs', report.variants.join(', ') || null],
+    ['Size', size(report.bytes)],
+    ['Parameters', report.parameters?.toLocaleString('en-US')],
+    ['Data type', report.dtype],
+    ['Layers', report.layers],
+    ['Hidden size', report.hiddenSize],
+    ['Vocabulary', report.vocabularySize],
+    ['Context length', report.contextLength],
+    ['Positions', report.positions],
+    [
+      'KV cache',
+      report.cache
+        ? `${report.cache.kind}, ${report.cache.layers} layers, ${report.cache.heads} heads of ${report.cache.headSize}`
+        : 'none',
+    ],
+    ['Chat template', report.chatTemplate ? 'yes' : 'no'],
+    ['Exported by', report.producer],
+    [
+      'Operator sets',
+      Object.entries(report.opset)
+        .map(([domain, version]) => `${domain || 'ai.onnx'} ${version}`)
+        .join(', '),
+    ],
+  ];
+  const operators = Object.entries(report.operators).sort(([, a], [, b]) => b - a);
+  return [
+    `# ${report.name}`,
+    report.ok ? 'Softbench can run this model.' : `**Softbench cannot run this model.** ${report.reason ?? ''}`,
+    ['| | |', '|---|---|']
+      .concat(
+        rows
+          .filter(([, value]) => value !== null && value !== undefined && value !== '')
+          .map(([name, value]) => `| ${name} | ${cell(value)} |`),
+      )
+      .join('\n'),
+    ...(report.missing.length > 0
+      ? [
+          '## What tuning lacks',
+          report.missing.map(({ operator, node, advice }) => `- \`${operator}\` (\`${node}\`): ${advice}`).join('\n'),
+        ]
+      : []),
+    ...(report.lowered.length > 0 ? ['## Operators that tuning lowers first', report.lowered.join(', ')] : []),
+    ...(report.notes.length > 0 ? ['## Notes', report.notes.map((note) => `- ${note}`).join('\n')] : []),
+    ...(operators.length > 0
+      ? ['## Operators', operators.map(([name, count]) => `${name} × ${count}`).join(', ')]
+      : []),
+  ]
+    .join('\n\n')
+    .concat('\n');
+}

@@ -1,0 +1,159 @@
+/** The runs of all stores of this window, kept current: read when asked first, read again when their files change. */
+import * as vscode from 'vscode';
+import type { DiskRunStore, RunFolder } from '../runs/index.ts';
+import { sentenceOf } from '../shared/errors.ts';
+import type { RunFile, RunSummary } from '../shared/results.ts';
+import { throttle } from './emitter.ts';
+import { settings } from './settings.ts';
+
+export interface UnreadableRun {
+  folder: string;
+  reason: string;
+}
+
+export class RunIndex implements vscode.Disposable {
+  readonly #globalStore: string;
+  readonly #log: vscode.LogOutputChannel;
+  readonly #stores = new Map<string, DiskRunStore>();
+  readonly #watchers = new Map<string, vscode.FileSystemWatcher>();
+  readonly #changed = new vscode.EventEmitter<void>();
+  readonly onDidChange = this.#changed.event;
+  readonly #refreshSoon = throttle(400, () => void this.refresh());
+  #runs: RunFolder[] = [];
+  #storeOfRun = new Map<string, DiskRunStore>();
+  #unreadable: UnreadableRun[] = [];
+  #reading: Promise<void> | null = null;
+  #again = false;
+
+  /** @param globalStore where runs go when no folder is open */
+  constructor(globalStore: string, log: vscode.LogOutputChannel) {
+    this.#globalStore = globalStore;
+    this.#log = log;
+  }
+
+  /** Newest first. Empty before {@link load}. */
+  get runs(): readonly RunFolder[] {
+    return this.#runs;
+  }
+
+  /** Folders that are there but cannot be read, and why. */
+  get unreadable(): readonly UnreadableRun[] {
+    return this.#unreadable;
+  }
+
+  /** The store that runs of a benchmark file go to. */
+  storeFolderFor(file: string): string {
+    const folder =
+      vscode.workspace.getWorkspaceFolder(vscode.Uri.file(file)) ?? (vscode.workspace.workspaceFolders ?? [])[0];
+    return settings.store(folder) ?? this.#globalStore;
+  }
+
+  storeOf(run: string): DiskRunStore | null {
+    return this.#storeOfRun.get(run) ?? null;
+  }
+
+  /** Newest finished run of each mode. */
+  finished(benchmarkFile: string, modelFolder: string): RunSummary[] {
+    const newest = new Map<string, RunSummary>();
+    for (const { run, summary } of this.#runs)
+      if (
+        run.status === 'finished' &&
+        summary &&
+        run.benchmark.file === benchmarkFile &&
+        run.model.folder === modelFolder &&
+        !newest.has(run.mode)
+      )
+        newest.set(run.mode, summary);
+    return [...newest.values()];
+  }
+
+  ofGroup(group: string): RunFile[] {
+    return this.#runs.filter(({ run }) => run.group === group).map(({ run }) => run);
+  }
+
+  /** Reads the stores unless that was done. */
+  async load(): Promise<void> {
+    if (this.#stores.size === 0) await this.refresh();
+    else await this.#reading;
+  }
+
+  /** Reads the stores again soon; many calls become one. */
+  refreshSoon(): void {
+    this.#refreshSoon();
+  }
+
+  async refresh(): Promise<void> {
+    if (this.#reading) {
+      this.#again = true;
+      return this.#reading;
+    }
+    this.#reading = this.#read();
+    try {
+      await this.#reading;
+    } finally {
+      this.#reading = null;
+    }
+    if (this.#again) {
+      this.#again = false;
+      await this.refresh();
+    }
+  }
+
+  async #read(): Promise<void> {
+    const { openRunStore } = await import('../runs/index.ts');
+    const runs: RunFolder[] = [];
+    const unreadable: UnreadableRun[] = [];
+    const storeOfRun = new Map<string, DiskRunStore>();
+    const folders = this.#folders();
+    for (const folder of this.#stores.keys()) if (!folders.includes(folder)) this.#stores.delete(folder);
+    for (const folder of folders) {
+      const store = this.#stores.get(folder) ?? openRunStore(folder);
+      this.#stores.set(folder, store);
+      try {
+        const list = await store.list();
+        runs.push(...list.runs);
+        unreadable.push(...list.unreadable);
+        for (const { run } of list.runs) storeOfRun.set(run.id, store);
+      } catch (thrown) {
+        this.#log.warn(sentenceOf(thrown));
+      }
+    }
+    this.#watch(folders);
+    for (const { folder, reason } of unreadable)
+      if (!this.#unreadable.some((known) => known.folder === folder)) this.#log.warn(`${folder}: ${reason}`);
+    this.#runs = runs.sort((a, b) => (a.run.created < b.run.created ? 1 : a.run.created > b.run.created ? -1 : 0));
+    this.#storeOfRun = storeOfRun;
+    this.#unreadable = unreadable;
+    this.#changed.fire();
+  }
+
+  #folders(): string[] {
+    const folders = vscode.workspace.workspaceFolders ?? [];
+    return [...new Set([...folders.map((folder) => settings.store(folder) ?? this.#globalStore), this.#globalStore])];
+  }
+
+  /** Another window or the command line may write to the same store. */
+  #watch(folders: string[]): void {
+    for (const [folder, watcher] of this.#watchers)
+      if (!folders.includes(folder)) {
+        watcher.dispose();
+        this.#watchers.delete(folder);
+      }
+    for (const folder of folders) {
+      if (this.#watchers.has(folder)) continue;
+      const watcher = vscode.workspace.createFileSystemWatcher(
+        new vscode.RelativePattern(vscode.Uri.file(folder), 'runs/*/{run,summary}.json'),
+      );
+      watcher.onDidCreate(this.#refreshSoon);
+      watcher.onDidChange(this.#refreshSoon);
+      watcher.onDidDelete(this.#refreshSoon);
+      this.#watchers.set(folder, watcher);
+    }
+  }
+
+  dispose(): void {
+    this.#refreshSoon.dispose();
+    for (const watcher of this.#watchers.values()) watcher.dispose();
+    this.#changed.dispose();
+  }
+}

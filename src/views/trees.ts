@@ -1,0 +1,283 @@
+/** The trees of the side panel: models, benchmarks, runs. */
+import { existsSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import * as vscode from 'vscode';
+import { duration, percent, resultLines, resultWords, size } from '../editor/words.ts';
+import type { RunFolder } from '../runs/index.ts';
+import { sentenceOf } from '../shared/errors.ts';
+import type { ModelReport } from '../shared/protocol.ts';
+import type { RunStatus } from '../shared/results.ts';
+import type { BenchmarkFile, Benchmarks } from './benchmarks.ts';
+import { throttle } from './emitter.ts';
+import { type Job, type JobQueue, jobWords } from './jobs.ts';
+import type { KnownModel, Models } from './models.ts';
+import type { RunIndex, UnreadableRun } from './run-index.ts';
+
+/** What a row of any tree is about: commands get it as their argument. */
+export type Row =
+  | { kind: 'model'; model: KnownModel }
+  | { kind: 'fact'; label: string; value: string; icon?: string }
+  | { kind: 'benchmark'; benchmark: BenchmarkFile }
+  | { kind: 'job'; job: Job }
+  | { kind: 'group'; task: string; benchmarkFile: string; modelName: string; modelFolder: string; runs: RunFolder[] }
+  | { kind: 'run'; run: RunFolder }
+  | { kind: 'unreadable'; unreadable: UnreadableRun };
+
+/** One look a status: shape, colour and word. */
+const statusLooks: Record<RunStatus, { icon: string; color: string; word: string }> = {
+  running: { icon: 'sync~spin', color: 'charts.blue', word: 'running' },
+  stopped: { icon: 'debug-pause', color: 'charts.yellow', word: 'stopped' },
+  failed: { icon: 'error', color: 'charts.red', word: 'failed' },
+  finished: { icon: 'check', color: 'charts.green', word: 'finished' },
+};
+
+const statusIcon = (status: RunStatus): vscode.ThemeIcon =>
+  new vscode.ThemeIcon(statusLooks[status].icon, new vscode.ThemeColor(statusLooks[status].color));
+
+function item(
+  label: string,
+  options: Partial<vscode.TreeItem> & { spoken?: string; folded?: boolean },
+): vscode.TreeItem {
+  const { spoken, folded, ...rest } = options;
+  const made = new vscode.TreeItem(
+    label,
+    folded === undefined
+      ? vscode.TreeItemCollapsibleState.None
+      : folded
+        ? vscode.TreeItemCollapsibleState.Collapsed
+        : vscode.TreeItemCollapsibleState.Expanded,
+  );
+  Object.assign(made, rest);
+  if (spoken) made.accessibilityInformation = { label: spoken };
+  return made;
+}
+
+abstract class Tree implements vscode.TreeDataProvider<Row> {
+  readonly #changed = new vscode.EventEmitter<undefined>();
+  readonly onDidChangeTreeData = this.#changed.event;
+  protected readonly changeSoon = throttle(500, () => this.#changed.fire(undefined));
+  abstract getTreeItem(row: Row): vscode.TreeItem;
+  abstract getChildren(row?: Row): Promise<Row[]>;
+}
+
+export class ModelsTree extends Tree {
+  readonly #models: Models;
+
+  constructor(models: Models) {
+    super();
+    this.#models = models;
+    models.onDidChange(() => this.changeSoon());
+  }
+
+  override async getChildren(row?: Row): Promise<Row[]> {
+    if (!row) return (await this.#models.known()).map((model) => ({ kind: 'model', model }));
+    if (row.kind !== 'model') return [];
+    try {
+      return modelFacts(await this.#models.report(row.model.folder));
+    } catch (thrown) {
+      return [{ kind: 'fact', label: 'Problem', value: sentenceOf(thrown), icon: 'error' }];
+    }
+  }
+
+  override getTreeItem(row: Row): vscode.TreeItem {
+    if (row.kind === 'model') {
+      const { name, folder, origin } = row.model;
+      return item(name, {
+        folded: true,
+        description: origin === 'bundled' ? 'bundled' : vscode.workspace.asRelativePath(dirname(folder)),
+        tooltip: folder,
+        iconPath: new vscode.ThemeIcon('chip'),
+        contextValue: origin === 'added' ? 'model.added' : 'model',
+        spoken: `Model ${name}, ${origin}`,
+      });
+    }
+    if (row.kind === 'fact')
+      return item(row.label, {
+        description: row.value,
+        tooltip: `${row.label}: ${row.value}`,
+        iconPath: row.icon ? new vscode.ThemeIcon(row.icon) : undefined,
+        spoken: `${row.label}: ${row.value}`,
+      });
+    return item('', {});
+  }
+}
+
+/** What was understood of a model folder, most useful first. */
+export function modelFacts(report: ModelReport): Row[] {
+  const fact = (label: string, value: string | number | null, icon?: string): Row[] =>
+    value === null || value === '' ? [] : [{ kind: 'fact', label, value: String(value), icon }];
+  return [
+    ...(report.ok ? [] : fact('Cannot run', report.reason ?? 'unknown', 'error')),
+    ...fact('Architecture', report.modelType),
+    ...fact('Parameters', report.parameters === null ? null : report.parameters.toLocaleString('en-US')),
+    ...fact('Graph', report.graphFile && `${basename(report.graphFile)}${report.dtype ? `, ${report.dtype}` : ''}`),
+    ...fact('Size', size(report.bytes)),
+    ...fact(
+      'Shape',
+      report.layers && report.hiddenSize ? `${report.layers} layers, hidden size ${report.hiddenSize}` : null,
+    ),
+    ...fact('Context length', report.contextLength),
+    ...fact('Vocabulary', report.vocabularySize),
+    ...fact('KV cache', report.cache ? `${report.cache.kind}, ${report.cache.heads} heads` : 'none'),
+    ...fact('Chat template', report.chatTemplate ? 'yes' : 'no'),
+    ...report.missing.flatMap(({ operator, advice }) => fact(`Cannot tune: ${operator}`, advice, 'warning')),
+    ...report.notes.flatMap((note) => fact('Note', note, 'info')),
+  ];
+}
+
+export class BenchmarksTree extends Tree {
+  readonly #benchmarks: Benchmarks;
+  readonly #models: Models;
+  readonly #runs: RunIndex;
+
+  constructor(benchmarks: Benchmarks, models: Models, runs: RunIndex) {
+    super();
+    this.#benchmarks = benchmarks;
+    this.#models = models;
+    this.#runs = runs;
+    for (const source of [benchmarks, models, runs]) source.onDidChange(() => this.changeSoon());
+  }
+
+  override async getChildren(row?: Row): Promise<Row[]> {
+    if (row) return [];
+    await this.#runs.load();
+    return (await this.#benchmarks.known()).map((benchmark) => ({ kind: 'benchmark', benchmark }));
+  }
+
+  override getTreeItem(row: Row): vscode.TreeItem {
+    if (row.kind !== 'benchmark') return item('', {});
+    const { task, file, isExample } = row.benchmark;
+    const model = this.#models.chosen(file);
+    const results = model ? this.#runs.finished(file, model.folder) : [];
+    const place = isExample ? 'example' : vscode.workspace.asRelativePath(file);
+    return item(task, {
+      description: results.length > 0 ? resultWords(results) : place,
+      tooltip: [file, ...(model ? [`On ${model.name}:`, ...resultLines(results)] : [])].join('\n'),
+      iconPath: new vscode.ThemeIcon(isExample ? 'book' : 'checklist'),
+      resourceUri: undefined,
+      contextValue: 'benchmark',
+      command: { command: 'softbench.openBenchmark', title: 'Open Benchmark File', arguments: [row] },
+      spoken: `Benchmark ${task}, ${place}${results.length > 0 ? `, ${resultWords(results)}` : ''}`,
+    });
+  }
+}
+
+export class RunsTree extends Tree {
+  readonly #runs: RunIndex;
+  readonly #queue: JobQueue;
+
+  constructor(runs: RunIndex, queue: JobQueue) {
+    super();
+    this.#runs = runs;
+    this.#queue = queue;
+    runs.onDidChange(() => this.changeSoon());
+    queue.onChange(() => this.changeSoon());
+  }
+
+  override async getChildren(row?: Row): Promise<Row[]> {
+    if (row) return row.kind === 'group' ? row.runs.map((run) => ({ kind: 'run', run })) : [];
+    await this.#runs.load();
+    return [
+      ...this.#queue.jobs.map((job): Row => ({ kind: 'job', job })),
+      ...groups(this.#runs.runs),
+      ...this.#runs.unreadable.map((unreadable): Row => ({ kind: 'unreadable', unreadable })),
+    ];
+  }
+
+  override getTreeItem(row: Row): vscode.TreeItem {
+    switch (row.kind) {
+      case 'job': {
+        const { task, modelName, state } = row.job;
+        return item(`${task} · ${modelName}`, {
+          id: `job ${row.job.request.group}`,
+          description: jobWords(row.job),
+          tooltip: `${task} on ${modelName}\n${jobWords(row.job)}`,
+          iconPath: new vscode.ThemeIcon(state === 'queued' ? 'clock' : 'sync~spin'),
+          contextValue: 'job',
+          command: { command: 'softbench.openResults', title: 'Open Results', arguments: [row] },
+          spoken: `Job ${task} on ${modelName}: ${jobWords(row.job)}`,
+        });
+      }
+      case 'group':
+        return item(`${row.task} · ${row.modelName}`, {
+          id: `group ${row.benchmarkFile} ${row.modelFolder}`,
+          folded: true,
+          description: `${row.runs.length} ${row.runs.length === 1 ? 'run' : 'runs'}`,
+          tooltip: `${row.benchmarkFile}\n${row.modelFolder}`,
+          iconPath: new vscode.ThemeIcon('graph'),
+          contextValue: 'group',
+          spoken: `${row.task} on ${row.modelName}, ${row.runs.length} runs`,
+        });
+      case 'run':
+        return runItem(row);
+      case 'unreadable':
+        return item(basename(row.unreadable.folder), {
+          description: 'cannot be read',
+          tooltip: `${row.unreadable.folder}\n${row.unreadable.reason}`,
+          iconPath: new vscode.ThemeIcon('warning', new vscode.ThemeColor('charts.yellow')),
+          contextValue: 'run.unreadable',
+          spoken: `Run ${basename(row.unreadable.folder)} cannot be read: ${row.unreadable.reason}`,
+        });
+      default:
+        return item('', {});
+    }
+  }
+}
+
+function runItem(row: Row & { kind: 'run' }): vscode.TreeItem {
+  const { run, summary } = row.run;
+  const { word } = statusLooks[run.status];
+  const score = summary ? `${percent(summary.scores.S)} of ${summary.scores.n}` : '';
+  const when = new Date(run.created).toLocaleString();
+  const seconds = summary ? summary.seconds + summary.tuningSeconds : null;
+  return item(run.mode, {
+    id: `run ${row.run.folder}`,
+    description: [run.status === 'finished' ? '' : word, score, when].filter(Boolean).join(' · '),
+    tooltip: [
+      `${run.benchmark.task} on ${run.model.name}, ${run.mode}: ${word}`,
+      ...(run.message ? [run.message] : []),
+      ...(summary ? resultLines([summary]) : []),
+      ...(seconds === null ? [] : [`It took ${duration(seconds)}.`]),
+      `${run.provider.running}: ${run.provider.reason}`,
+      run.id,
+    ].join('\n'),
+    iconPath: statusIcon(run.status),
+    contextValue: `run.${run.status}`,
+    command: { command: 'softbench.openResults', title: 'Open Results', arguments: [row] },
+    spoken: `${run.mode}, ${word}${score ? `, score ${score}` : ''}, ${when}`,
+  });
+}
+
+/** Benchmark × model, the one with the newest run first. */
+function groups(runs: readonly RunFolder[]): Row[] {
+  const found = new Map<string, Row & { kind: 'group' }>();
+  for (const folder of runs) {
+    const { benchmark, model } = folder.run;
+    const key = JSON.stringify([benchmark.file, model.folder]);
+    const group = found.get(key);
+    if (group) group.runs.push(folder);
+    else
+      found.set(key, {
+        kind: 'group',
+        task: benchmark.task,
+        benchmarkFile: benchmark.file,
+        modelName: model.name,
+        modelFolder: model.folder,
+        runs: [folder],
+      });
+  }
+  return [...found.values()];
+}
+
+/** The folder that "reveal" means for a row. */
+export function folderOf(row: Row): string | null {
+  const folder =
+    row.kind === 'model'
+      ? row.model.folder
+      : row.kind === 'run'
+        ? row.run.folder
+        : row.kind === 'unreadable'
+          ? row.unreadable.folder
+          : null;
+  return folder && existsSync(folder) ? folder : null;
+}

@@ -1,0 +1,129 @@
+/** Everything that commands and views share, in one place: made once by the extension, handed to whoever needs it. */
+import * as vscode from 'vscode';
+import type { LensSource, LensState, PreviewSource, PromptPreviews } from '../editor/index.ts';
+import type { RunFolder } from '../runs/index.ts';
+import type { ModelReport, PromptPreview, WorkerApi } from '../shared/protocol.ts';
+import type { WorkerClient } from '../worker/index.ts';
+import { Benchmarks } from './benchmarks.ts';
+import { throttle } from './emitter.ts';
+import { JobQueue, jobWords } from './jobs.ts';
+import { Models } from './models.ts';
+import { ResultsPanels } from './results-panels.ts';
+import { RunIndex } from './run-index.ts';
+import { StartJobs } from './start-jobs.ts';
+
+export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
+  readonly context: vscode.ExtensionContext;
+  readonly log: vscode.LogOutputChannel;
+  readonly queue: JobQueue;
+  readonly runs: RunIndex;
+  readonly models: Models;
+  readonly benchmarks: Benchmarks;
+  readonly panels: ResultsPanels;
+  readonly start: StartJobs;
+  /** Set by the extension, which makes the editor's parts. */
+  previews: PromptPreviews | null = null;
+  #worker: Promise<WorkerClient> | null = null;
+
+  constructor(context: vscode.ExtensionContext, log: vscode.LogOutputChannel) {
+    this.context = context;
+    this.log = log;
+    this.queue = new JobQueue(async (request, options) => (await this.worker()).call.runJob(request, options));
+    this.runs = new RunIndex(vscode.Uri.joinPath(context.globalStorageUri, 'store').fsPath, log);
+    this.models = new Models(context, (folder) => this.inspect(folder));
+    this.benchmarks = new Benchmarks(context);
+    this.start = new StartJobs(this);
+    this.panels = new ResultsPanels({
+      context,
+      log,
+      queue: this.queue,
+      runs: this.runs,
+      resume: (subject) => this.start.resumeNewest(subject.benchmarkFile, subject.modelFolder),
+    });
+  }
+
+  /** The worker's client; nothing of it is loaded before the first use. */
+  worker(): Promise<WorkerClient> {
+    this.#worker ??= import('../worker/index.ts').then(
+      ({ WorkerClient }) =>
+        new WorkerClient<WorkerApi>({
+          file: vscode.Uri.joinPath(this.context.extensionUri, 'dist', 'worker.js').fsPath,
+          log: (message) => this.log.info(message),
+        }),
+    );
+    return this.#worker;
+  }
+
+  async inspect(folder: string): Promise<ModelReport> {
+    return (await this.worker()).call.inspectModel({ folder });
+  }
+
+  async previewPrompts(
+    benchmarkFile: string,
+    modelFolder: string | null,
+    index: number,
+  ): Promise<{ total: number; previews: PromptPreview[] }> {
+    return (await this.worker()).call.previewPrompts({ benchmarkFile, modelFolder, index });
+  }
+
+  model(benchmarkFile: string): { name: string; folder: string } | null {
+    return this.models.chosen(benchmarkFile);
+  }
+
+  state(file: string): LensState {
+    const model = this.models.chosen(file);
+    const job = this.queue.find(file);
+    const shown = job ? { name: job.modelName, folder: job.request.modelFolder } : model;
+    const unfinished = shown && !job ? unfinishedNewest(this.runs.runs, file, shown.folder) : null;
+    return {
+      model: shown,
+      job:
+        job && (job.state === 'queued' || job.state === 'running' || job.state === 'stopping')
+          ? { state: job.state, text: jobWords(job) }
+          : null,
+      results: shown ? this.runs.finished(file, shown.folder) : [],
+      resumable: unfinished && {
+        group: unfinished.run.group,
+        text:
+          unfinished.run.status === 'failed'
+            ? `The last run failed: ${unfinished.run.message ?? 'see the log'}`
+            : 'The last run was stopped.',
+      },
+    };
+  }
+
+  onDidChange(listener: () => void): { dispose(): void } {
+    const soon = throttle(400, listener);
+    return vscode.Disposable.from(
+      this.models.onDidChange(soon),
+      this.runs.onDidChange(soon),
+      this.queue.onChange(soon),
+      soon,
+    );
+  }
+
+  dispose(): void {
+    this.panels.dispose();
+    this.runs.dispose();
+    this.models.dispose();
+    this.benchmarks.dispose();
+  }
+
+  /** Stops what runs and ends the worker; what is on disk can be resumed. */
+  async shutDown(): Promise<void> {
+    await (await this.#worker)?.dispose();
+  }
+}
+
+/** The newest run of a benchmark × model, where it did not finish. */
+export function unfinishedNewest(
+  runs: readonly RunFolder[],
+  benchmarkFile: string,
+  modelFolder: string,
+): RunFolder | null {
+  const newest = runs.find(({ run }) => run.benchmark.file === benchmarkFile && run.model.folder === modelFolder);
+  if (!newest) return null;
+  // Modes of one job begin one after another: an earlier one of the same job may be the unfinished one.
+  const group = runs.filter(({ run }) => run.group === newest.run.group);
+  return group.find(({ run }) => run.status === 'stopped' || run.status === 'failed') ?? null;
+}
