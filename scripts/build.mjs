@@ -70,10 +70,26 @@ export async function build({
         outfile: join(outdir, 'webview', `${page}.js`),
       },
     })),
+    ...pages
+      .filter((page) => existsSync(join(root, 'webview', page, 'page.css')))
+      .map((page) => ({
+        entry: `webview/${page}/page.css`,
+        options: {
+          ...common,
+          // The page's own rules after those that all pages share.
+          stdin: {
+            contents: `@import './style.css'; @import './${page}/page.css';`,
+            resolveDir: join(root, 'webview'),
+            loader: 'css',
+          },
+          target: 'chrome120',
+          outfile: join(outdir, 'webview', `${page}.css`),
+        },
+      })),
   ].filter(({ entry }) => existsSync(join(root, entry)));
   const results = [];
   for (const { entry, options } of targets) {
-    const settings = { ...options, entryPoints: [entry] };
+    const settings = options.stdin ? options : { ...options, entryPoints: [entry] };
     if (watch) await (await esbuild.context(settings)).watch();
     else {
       const { metafile } = await esbuild.build(settings);

@@ -1,0 +1,80 @@
+/** Making elements without innerHTML: everything that is data goes in as text. */
+
+export type Child = Node | string | null | undefined | false;
+type Attributes = Record<string, string | number | boolean | null | undefined | ((event: Event) => void)>;
+
+function apply(element: Element, attributes: Attributes): void {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === 'function') element.addEventListener(name.replace(/^on/, ''), value);
+    else element.setAttribute(name, value === true ? '' : String(value));
+  }
+}
+
+function add(element: Element, children: readonly Child[]): void {
+  for (const child of children) if (child !== null && child !== undefined && child !== false) element.append(child);
+}
+
+/** An HTML element. `on…` attributes are listeners; there is no `style` attribute, since the page's CSP forbids it. */
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  apply(element, attributes);
+  add(element, children);
+  return element;
+}
+
+export function svg(tag: string, attributes: Attributes = {}, ...children: Child[]): SVGElement {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  apply(element, attributes);
+  add(element, children);
+  return element;
+}
+
+/**
+ * Replaces the children of a container only where `content` differs from what was rendered there last, and keeps the
+ * focus on the element with the same `data-key`: a live page must not take away what the user is on.
+ */
+export function render(container: HTMLElement, content: unknown, make: () => Child[]): void {
+  const signature = JSON.stringify(content) ?? '';
+  if (signatures.get(container) === signature) return;
+  signatures.set(container, signature);
+  const focused = document.activeElement;
+  const key = focused && container.contains(focused) ? focused.closest('[data-key]')?.getAttribute('data-key') : null;
+  const opened = new Set(
+    [...container.querySelectorAll<HTMLDetailsElement>('details[data-key]')]
+      .filter((details) => details.open)
+      .map((details) => details.dataset.key),
+  );
+  container.replaceChildren();
+  add(container, make());
+  for (const details of container.querySelectorAll<HTMLDetailsElement>('details[data-key]'))
+    if (opened.has(details.dataset.key)) details.open = true;
+  if (key) container.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
+}
+const signatures = new WeakMap<HTMLElement, string>();
+
+/** Runs at most once a frame. */
+export function onNextFrame(work: () => void): () => void {
+  let asked = false;
+  return () => {
+    if (asked) return;
+    asked = true;
+    requestAnimationFrame(() => {
+      asked = false;
+      work();
+    });
+  };
+}
+
+/** Runs `milliseconds` after the last call. */
+export function debounced(work: () => void, milliseconds: number): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(work, milliseconds);
+  };
+}

@@ -1,0 +1,113 @@
+/** Data embedded in an HTML file as JSON (README.md has the contract), checked before a page trusts it. */
+import type {
+  ItemDetail,
+  LeaderboardPageApi,
+  LeaderboardView,
+  ResultsPageApi,
+  ResultsView,
+} from '../src/shared/protocol.ts';
+import type { ItemRecord } from '../src/shared/results.ts';
+import type { Client } from '../src/shared/rpc.ts';
+
+export interface EmbeddedResults {
+  page: 'results';
+  view: ResultsView;
+  /** Finished items by run id, in file order. */
+  items: Record<string, ItemRecord[]>;
+  /** Prompts and sources; items without one are shown without their prompt. */
+  details?: ItemDetail[];
+}
+
+export interface EmbeddedLeaderboard {
+  page: 'leaderboard';
+  view: LeaderboardView;
+}
+
+export type EmbeddedData = EmbeddedResults | EmbeddedLeaderboard;
+
+/** Reads the element `#softbench-data`. Throws an error that says what is missing. */
+export function readEmbedded(page: EmbeddedData['page']): EmbeddedData {
+  const element = document.getElementById('softbench-data');
+  if (!element?.textContent) throw new Error('This file holds no Softbench data (no element "softbench-data").');
+  let data: unknown;
+  try {
+    data = JSON.parse(element.textContent);
+  } catch (error) {
+    throw new Error(`The data in this file is damaged: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (typeof data !== 'object' || data === null || !('page' in data) || !('view' in data))
+    throw new Error('The data in this file is not Softbench data (no "page" or no "view").');
+  if (data.page !== page)
+    throw new Error(`The data in this file is for the page "${String(data.page)}", not "${page}".`);
+  if (page === 'results' && (!('items' in data) || typeof data.items !== 'object' || data.items === null))
+    throw new Error('The data in this file is incomplete (no "items").');
+  return data as EmbeddedData;
+}
+
+const notHere = (): Promise<never> => Promise.reject(new Error('This works in the editor only.'));
+
+/** State of a page, kept for the tab where the browser allows it for local files. */
+const state = {
+  save({ state: value }: { state: unknown }): Promise<void> {
+    try {
+      sessionStorage.setItem('softbench', JSON.stringify(value));
+    } catch {
+      // A browser may refuse storage to local files; the page then starts afresh.
+    }
+    return Promise.resolve();
+  },
+  load(): Promise<unknown> {
+    try {
+      return Promise.resolve(JSON.parse(sessionStorage.getItem('softbench') ?? 'null'));
+    } catch {
+      return Promise.resolve(null);
+    }
+  },
+};
+
+async function copyText({ text }: { text: string }): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // Local files have no clipboard permission in some browsers: the old way works there.
+    const area = document.createElement('textarea');
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand('copy');
+    area.remove();
+  }
+}
+
+export function embeddedResults(data: EmbeddedData): Client<ResultsPageApi> {
+  if (data.page !== 'results') throw new Error('Not the data of a results page.');
+  const goldOf = (index: number): ItemDetail => {
+    const records = data.view.modes.flatMap(({ run }) => {
+      const record = data.items[run.id]?.find((item) => item.index === index);
+      return record ? [{ mode: run.mode, record }] : [];
+    });
+    return { index, prompts: [], records, gold: records[0]?.record.gold ?? '', source: null };
+  };
+  return {
+    view: () => Promise.resolve({ ...data.view, job: null }),
+    items: ({ run, from }) => Promise.resolve((data.items[run] ?? []).slice(from)),
+    detail: ({ index }) => Promise.resolve(data.details?.find((detail) => detail.index === index) ?? goldOf(index)),
+    openSource: notHere,
+    stop: notHere,
+    resume: notHere,
+    copy: copyText,
+    saveState: state.save,
+    loadState: state.load,
+  };
+}
+
+export function embeddedLeaderboard(data: EmbeddedData): Client<LeaderboardPageApi> {
+  if (data.page !== 'leaderboard') throw new Error('Not the data of a leaderboard page.');
+  return {
+    view: () => Promise.resolve(data.view),
+    open: notHere,
+    runCommand: notHere,
+    saveState: state.save,
+    loadState: state.load,
+  };
+}

@@ -1,0 +1,171 @@
+/** How the outputs split by verdict, and why the strict reading rejected them; a click filters the item table. */
+import type { PromptMode } from '../../src/shared/modes.ts';
+import type { ResultsView } from '../../src/shared/protocol.ts';
+import { type FailureCause, failureCauses } from '../../src/shared/results.ts';
+import { type Child, h, render } from '../dom.ts';
+import { count, percent } from '../format.ts';
+import { verdictIcon } from '../icons.ts';
+import { causeSentences, type Verdict, verdictNames, verdicts } from '../terms.ts';
+import { modeName } from './modes.ts';
+import type { RowTable } from './rows.ts';
+
+export interface CauseFilter {
+  mode: PromptMode;
+  verdict?: Verdict;
+  cause?: FailureCause;
+}
+
+interface Tally {
+  id: string;
+  mode: PromptMode;
+  n: number;
+  verdicts: Record<Verdict, number>;
+  causes: Partial<Record<FailureCause, number>>;
+}
+
+export class CausesSection {
+  readonly element: HTMLElement;
+  readonly #body = h('div', {});
+
+  constructor(private readonly onFilter: (filter: CauseFilter) => void) {
+    this.element = h(
+      'section',
+      { 'aria-labelledby': 'causes-heading' },
+      h('h2', { id: 'causes-heading' }, 'What became of the outputs'),
+      this.#body,
+    );
+  }
+
+  update(view: ResultsView, table: RowTable): void {
+    const tallies = view.modes.map(
+      ({ run }): Tally => ({
+        id: run.id,
+        mode: run.mode,
+        n: 0,
+        verdicts: { right: 0, unformatted: 0, wrong: 0, neither: 0 },
+        causes: {},
+      }),
+    );
+    const byRun = new Map(tallies.map((tally) => [tally.id, tally]));
+    for (const { run, verdict, record } of table.rows) {
+      const tally = byRun.get(run);
+      if (!tally) continue;
+      tally.n++;
+      tally.verdicts[verdict]++;
+      if (record.cause) tally.causes[record.cause] = (tally.causes[record.cause] ?? 0) + 1;
+    }
+    const shown = tallies.filter(({ n }) => n > 0);
+    this.element.hidden = shown.length === 0;
+    render(this.#body, shown, () => [...this.#verdictBars(shown), ...this.#causeTable(shown)]);
+  }
+
+  #verdictBars(tallies: Tally[]): Child[] {
+    return [
+      h(
+        'ul',
+        { class: 'legend' },
+        ...verdictNames.map((name) =>
+          h(
+            'li',
+            { title: verdicts[name].sentence },
+            h('span', { class: 'mode-name' }, verdictIcon(name), verdicts[name].label),
+          ),
+        ),
+      ),
+      h(
+        'div',
+        { class: 'stacks' },
+        ...tallies.flatMap((tally) => [
+          modeName(tally.mode),
+          h(
+            'div',
+            { class: 'stack' },
+            ...verdictNames
+              .filter((name) => tally.verdicts[name] > 0)
+              .map((name) => {
+                const n = tally.verdicts[name];
+                const said = `${tally.mode}, ${verdicts[name].label}: ${n} of ${tally.n} items, ${percent(n / tally.n)}`;
+                const segment = h(
+                  'button',
+                  {
+                    type: 'button',
+                    class: `segment verdict-${name}`,
+                    title: `${said}. Click to show them.`,
+                    'aria-label': `${said}. Show them in the item table.`,
+                    'data-key': `${tally.id} ${name}`,
+                    onclick: () => this.onFilter({ mode: tally.mode, verdict: name }),
+                  },
+                  verdictIcon(name),
+                  h('span', {}, count(n)),
+                );
+                segment.style.flexGrow = String(n);
+                return segment;
+              }),
+          ),
+        ]),
+      ),
+    ];
+  }
+
+  #causeTable(tallies: Tally[]): Child[] {
+    const total = (cause: FailureCause): number => tallies.reduce((sum, { causes }) => sum + (causes[cause] ?? 0), 0);
+    const causes = failureCauses.filter((cause) => total(cause) > 0).sort((a, b) => total(b) - total(a));
+    if (causes.length === 0) return [h('p', { class: 'words' }, 'Every output is in the required format.')];
+    const largest = Math.max(
+      ...tallies.flatMap(({ causes: each, n }) => causes.map((cause) => (each[cause] ?? 0) / n)),
+    );
+    return [
+      h('h3', {}, 'Causes of format failures'),
+      h(
+        'div',
+        { class: 'scroll-x', tabindex: 0, role: 'region', 'aria-label': 'Causes of format failures, table' },
+        h(
+          'table',
+          { class: 'causes' },
+          h(
+            'thead',
+            {},
+            h(
+              'tr',
+              {},
+              h('th', { scope: 'col' }, 'Cause'),
+              ...tallies.map(({ mode }) => h('th', { scope: 'col' }, mode)),
+            ),
+          ),
+          h(
+            'tbody',
+            {},
+            ...causes.map((cause) =>
+              h(
+                'tr',
+                {},
+                h('th', { scope: 'row', title: causeSentences[cause] }, cause),
+                ...tallies.map((tally) => h('td', {}, this.#causeCell(tally, cause, largest))),
+              ),
+            ),
+          ),
+        ),
+      ),
+    ];
+  }
+
+  #causeCell(tally: Tally, cause: FailureCause, largest: number): Child {
+    const n = tally.causes[cause] ?? 0;
+    if (n === 0) return h('span', { class: 'muted none' }, '0');
+    const bar = h('span', { class: 'cell-bar' });
+    bar.style.inlineSize = `${(100 * n) / tally.n / largest}%`;
+    return h(
+      'button',
+      {
+        type: 'button',
+        class: 'cell-button',
+        'aria-label': `${tally.mode}, ${cause}: ${n} of ${tally.n} items. Show them in the item table.`,
+        title: `${causeSentences[cause]} ${n} of ${tally.n} items; click to show them.`,
+        'data-key': `${tally.id} ${cause}`,
+        onclick: () => this.onFilter({ mode: tally.mode, cause }),
+      },
+      h('span', { class: 'cell-figure' }, count(n), h('span', { class: 'muted' }, ` ${percent(n / tally.n)}`)),
+      h('span', { class: 'cell-track', 'aria-hidden': 'true' }, bar),
+    );
+  }
+}

@@ -1,0 +1,172 @@
+/** The split of a score gain between two modes into format and knowledge, and what the format still takes away. */
+import { type PromptMode, promptModes } from '../../src/shared/modes.ts';
+import type { ModeResult, ResultsView } from '../../src/shared/protocol.ts';
+import type { Scores } from '../../src/shared/results.ts';
+import { type Child, h, render } from '../dom.ts';
+import { points } from '../format.ts';
+import { dropdown } from '../ui.ts';
+import { modeName } from './modes.ts';
+
+export interface Gain {
+  total: number;
+  format: number;
+  knowledge: number;
+}
+
+/**
+ * ΔS = K̄·ΔF + F̄·ΔK, with K̄ and F̄ the means of the two modes: exact, since S = F × K. Where one mode has no output in
+ * the format its K is not defined; the other's is taken, which counts the whole gain as format. Null without items.
+ */
+export function gainOf(base: Scores, other: Scores): Gain | null {
+  if (base.F.value === null || other.F.value === null || base.S.value === null || other.S.value === null) return null;
+  const baseK = base.K.value ?? other.K.value ?? 0;
+  const otherK = other.K.value ?? base.K.value ?? 0;
+  return {
+    total: other.S.value - base.S.value,
+    format: ((baseK + otherK) / 2) * (other.F.value - base.F.value),
+    knowledge: ((base.F.value + other.F.value) / 2) * (otherK - baseK),
+  };
+}
+
+/** The gain in words, the larger part first. */
+export function gainInWords(base: PromptMode, other: PromptMode, gain: Gain): string {
+  const parts = [
+    { name: 'format', value: gain.format },
+    { name: 'knowledge', value: gain.knowledge },
+  ].sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
+  const said = parts.map(({ name, value }) => `${points(value)} from ${name}`).join(', ');
+  const change = Math.abs(gain.total) < 0.0005 ? 'scores the same as' : `scores ${points(gain.total)} points against`;
+  return `${other} ${change} ${base}: ${said}.`;
+}
+
+export class GainsSection {
+  readonly element: HTMLElement;
+  readonly #table = h('div', {
+    class: 'scroll-x',
+    tabindex: 0,
+    role: 'region',
+    'aria-label': 'Where the gain comes from, table',
+  });
+  readonly #choice = dropdown<PromptMode>('Mode to compare with', (mode) => {
+    this.#chosen = mode;
+    this.#refresh();
+  });
+  #modes: ModeResult[] = [];
+  #chosen: PromptMode | null = null;
+
+  constructor() {
+    this.element = h(
+      'section',
+      { 'aria-labelledby': 'gains-heading' },
+      h(
+        'div',
+        { class: 'heading-row' },
+        h('h2', { id: 'gains-heading' }, 'Where the gain comes from'),
+        h(
+          'span',
+          { class: 'control' },
+          h('span', { class: 'muted', 'aria-hidden': 'true' }, 'compared with'),
+          this.#choice.element,
+        ),
+      ),
+      this.#table,
+    );
+  }
+
+  update(view: ResultsView): void {
+    this.#modes = view.modes.filter(({ summary }) => summary !== null);
+    this.element.hidden = this.#modes.length < 2;
+    if (!this.#modes.some(({ run }) => run.mode === this.#chosen)) this.#chosen = null;
+    this.#refresh();
+  }
+
+  #refresh(): void {
+    const order = [...this.#modes].sort((a, b) => promptModes.indexOf(a.run.mode) - promptModes.indexOf(b.run.mode));
+    const base = order.find(({ run }) => run.mode === this.#chosen) ?? order[0];
+    if (!base) return;
+    this.#choice.set(
+      order.map(({ run }) => ({ value: run.mode, label: run.mode })),
+      base.run.mode,
+    );
+    render(this.#table, [base.run.id, order.map(({ run, summary }) => [run.id, summary?.scores])], () =>
+      this.#content(order, base),
+    );
+  }
+
+  #content(modes: ModeResult[], base: ModeResult): Child[] {
+    const baseScores = base.summary?.scores;
+    if (!baseScores) return [];
+    const gains = modes.flatMap(({ run, summary }) => {
+      const gain = summary && run.id !== base.run.id ? gainOf(baseScores, summary.scores) : null;
+      return gain ? [{ mode: run.mode, gain }] : [];
+    });
+    const largest = Math.max(0.01, ...gains.flatMap(({ gain }) => [gain.format, gain.knowledge].map(Math.abs)));
+    const lost = (scores: Scores | undefined): string =>
+      scores && scores.L.value !== null && scores.S.value !== null ? points(scores.L.value - scores.S.value) : '–';
+    return [
+      h(
+        'ul',
+        { class: 'sentences' },
+        ...gains.map(({ mode, gain }) => h('li', {}, gainInWords(base.run.mode, mode, gain))),
+      ),
+      h(
+        'table',
+        {},
+        h(
+          'thead',
+          {},
+          h(
+            'tr',
+            {},
+            h('th', { scope: 'col' }, 'Mode'),
+            h('th', { scope: 'col', class: 'number', title: 'Difference of S in points' }, 'ΔS'),
+            h('th', { scope: 'col', title: 'K̄ · ΔF, with K̄ the mean knowledge of the two modes' }, 'from format'),
+            h(
+              'th',
+              { scope: 'col', title: 'F̄ · ΔK, with F̄ the mean format-following of the two modes' },
+              'from knowledge',
+            ),
+            h(
+              'th',
+              { scope: 'col', class: 'number', title: 'L − S: right by the lenient reading, but lost to the format' },
+              'L − S',
+            ),
+          ),
+        ),
+        h(
+          'tbody',
+          {},
+          ...modes.map(({ run, summary }) => {
+            const gain = gains.find(({ mode }) => mode === run.mode)?.gain;
+            return h(
+              'tr',
+              {},
+              h('th', { scope: 'row' }, modeName(run.mode)),
+              h('td', { class: 'number' }, gain ? points(gain.total) : '–'),
+              h('td', {}, gain ? part(gain.format, largest, 'format') : h('span', { class: 'muted' }, 'base')),
+              h('td', {}, gain && part(gain.knowledge, largest, 'knowledge')),
+              h('td', { class: 'number' }, lost(summary?.scores)),
+            );
+          }),
+        ),
+      ),
+      h(
+        'p',
+        { class: 'note' },
+        'Points of S. The split is exact: ΔS = K̄·ΔF + F̄·ΔK. L − S is what the format still takes from answers that are right.',
+      ),
+    ];
+  }
+}
+
+/** A signed bar from the middle, with its figure. */
+function part(value: number, largest: number, kind: 'format' | 'knowledge'): HTMLElement {
+  const bar = h('span', { class: `signed-bar ${kind} ${value < 0 ? 'negative' : 'positive'}` });
+  bar.style.setProperty('--size', `${(50 * Math.abs(value)) / largest}%`);
+  return h(
+    'span',
+    { class: 'signed' },
+    h('span', { class: 'signed-track', 'aria-hidden': 'true' }, bar),
+    h('span', { class: 'signed-value' }, points(value)),
+  );
+}

@@ -1,0 +1,236 @@
+/** Head of the page: what was run, the running job with Stop, a problem with Resume, and how the runs were made. */
+import type { ModeResult, ResultsView } from '../../src/shared/protocol.ts';
+import type { RunFile } from '../../src/shared/results.ts';
+import { type Child, h, render } from '../dom.ts';
+import { bytes, count, duration, percent, timeLeft } from '../format.ts';
+import { visible } from '../text.ts';
+import { button } from '../ui.ts';
+import { modeName } from './modes.ts';
+
+export interface HeaderActions {
+  live: boolean;
+  stop(): void;
+  resume(): void;
+  openBenchmark(file: string): void;
+}
+
+export class Header {
+  readonly element: HTMLElement;
+  readonly #title = h('div', { class: 'title' });
+  readonly #job = h('div', { class: 'job', hidden: true });
+  readonly #problem = h('div', { hidden: true });
+  readonly #settings = h('div', {});
+  readonly #jobText = h('span', { class: 'job-text' });
+  readonly #jobTime = h('span', { class: 'muted' });
+  readonly #bar = h('span', { class: 'progress-bar' });
+  readonly #track = h(
+    'div',
+    {
+      class: 'progress',
+      role: 'progressbar',
+      'aria-label': 'Progress of the job',
+      'aria-valuemin': 0,
+      'aria-valuemax': 100,
+    },
+    this.#bar,
+  );
+  /** Said to a screen reader on a new phase only, not at every step. */
+  readonly #announce = h('span', { class: 'visually-hidden', role: 'status' });
+  #phase = '';
+
+  constructor(private readonly actions: HeaderActions) {
+    this.#job.append(
+      h(
+        'div',
+        { class: 'job-row' },
+        this.#jobText,
+        this.#jobTime,
+        h('span', { class: 'spacer' }),
+        actions.live && button({ label: 'Stop', key: 'stop', onClick: () => actions.stop() }),
+      ),
+      this.#track,
+    );
+    this.element = h('header', {}, this.#title, this.#announce, this.#job, this.#problem, this.#settings);
+  }
+
+  update(view: ResultsView): void {
+    document.title = `${visible(view.title)} · Softbench`;
+    render(this.#title, [view.benchmark, view.model], () => [
+      h('h1', {}, visible(view.benchmark.task), h('span', { class: 'by' }, visible(view.model.name))),
+      this.actions.live &&
+        button({
+          label: 'Open the benchmark file',
+          icon: 'source',
+          onClick: () => this.actions.openBenchmark(view.benchmark.file),
+        }),
+    ]);
+    const { job } = view;
+    this.#job.hidden = job === null;
+    if (job) {
+      this.#jobText.textContent = visible(job.message);
+      this.#jobTime.textContent = [
+        job.fraction === null ? '' : percent(job.fraction, 0),
+        job.secondsLeft === null ? '' : timeLeft(job.secondsLeft),
+      ]
+        .filter(Boolean)
+        .join(' · ');
+      this.#track.classList.toggle('indeterminate', job.fraction === null);
+      if (job.fraction === null) this.#track.removeAttribute('aria-valuenow');
+      else this.#track.setAttribute('aria-valuenow', String(Math.round(100 * job.fraction)));
+      this.#bar.style.inlineSize = job.fraction === null ? '' : `${100 * Math.min(1, Math.max(0, job.fraction))}%`;
+      if (job.phase !== this.#phase) this.#announce.textContent = visible(job.message);
+    } else if (this.#phase) this.#announce.textContent = 'The job has ended.';
+    this.#phase = job?.phase ?? '';
+    this.#renderProblem(view);
+    render(this.#settings, [view.modes.map(({ run, summary }) => [run, summary])], () => settingsContent(view.modes));
+  }
+
+  #renderProblem(view: ResultsView): void {
+    const unfinished = view.job ? [] : view.modes.filter(({ run }) => run.status !== 'finished');
+    this.#problem.hidden = view.problem === null && unfinished.length === 0;
+    render(
+      this.#problem,
+      [view.problem, unfinished.map(({ run, done, total }) => [run.id, run.status, run.message, done, total])],
+      () => {
+        const lines: Child[] = [];
+        if (view.problem) lines.push(h('p', {}, visible(view.problem)));
+        else
+          for (const { run, done, total } of unfinished) {
+            const what = run.status === 'failed' ? 'failed' : 'was stopped';
+            lines.push(
+              h(
+                'p',
+                {},
+                `${run.mode} ${what} after ${count(done)} of ${count(total)} items. ${visible(run.message ?? 'Finished items are kept.')}`,
+              ),
+            );
+          }
+        return [
+          h(
+            'div',
+            {
+              class: `banner ${view.problem || unfinished.some(({ run }) => run.status === 'failed') ? 'error' : 'info'}`,
+              role: view.problem ? 'alert' : 'note',
+            },
+            h('div', { class: 'grow' }, ...lines),
+            this.actions.live &&
+              button({ label: 'Resume', key: 'resume', appearance: 'primary', onClick: () => this.actions.resume() }),
+          ),
+        ];
+      },
+    );
+  }
+}
+
+/** One row a setting; the first is what differs most often. */
+const settings: { label: string; of(mode: ModeResult): string }[] = [
+  {
+    label: 'Status',
+    of: ({ run, done, total }) =>
+      run.status === 'finished' ? 'finished' : `${run.status}, ${count(done)} of ${count(total)} items`,
+  },
+  { label: 'Started', of: ({ run }) => new Date(run.created).toLocaleString() },
+  {
+    label: 'Execution provider',
+    of: ({ run: { provider } }) =>
+      `${provider.running}, ${provider.threads} threads (asked: ${provider.asked}). ${provider.reason}`,
+  },
+  {
+    label: 'Items',
+    of: ({ run }) =>
+      `${count(run.benchmark.items)} of split “${run.benchmark.split}”${run.settings.limit === null ? '' : `, limited to ${count(run.settings.limit)}`}`,
+  },
+  {
+    label: 'Shots',
+    of: ({ run: { settings: each } }) => (each.shots === 0 ? '0' : `${each.shots}, seed ${each.fewShotSeed}`),
+  },
+  { label: 'Soft prompt', of: ({ run: { settings: each } }) => softPrompt(each) },
+  {
+    label: 'Generation',
+    of: ({
+      run: {
+        settings: { generation },
+      },
+    }) =>
+      `${generation.temperature === 0 ? 'greedy' : `temperature ${generation.temperature}, top-p ${generation.topP}, seed ${generation.seed}`}, at most ${count(generation.maxNewTokens)} tokens, stops at ${generation.until.map((marker) => JSON.stringify(visible(marker))).join(' ') || 'end of text only'}`,
+  },
+  { label: 'Batch size', of: ({ run }) => count(run.settings.batchSize) },
+  {
+    label: 'Time',
+    of: ({ summary }) =>
+      summary
+        ? `${duration(summary.seconds)}${summary.tuningSeconds ? `, tuning ${duration(summary.tuningSeconds)}` : ''}`
+        : '–',
+  },
+  {
+    label: 'Tokens',
+    of: ({ summary }) =>
+      summary ? `${count(summary.promptTokens)} in prompts, ${count(summary.outputTokens)} in outputs` : '–',
+  },
+  { label: 'Peak memory', of: ({ summary }) => (summary?.peakMemoryBytes ? bytes(summary.peakMemoryBytes) : '–') },
+  { label: 'Model file', of: ({ run }) => `${run.model.graphFile}, weights ${run.model.digests.weights.slice(0, 12)}` },
+  { label: 'Versions', of: ({ run }) => `Softbench ${run.softbench}, ONNX Runtime ${run.onnxruntime}` },
+];
+
+function softPrompt({ softPrompt: each, softPromptFrom }: RunFile['settings']): string {
+  if (!each) return '–';
+  const from = softPromptFrom ? `, taken from ${softPromptFrom}` : '';
+  return `${each.vectors} vectors, ${each.steps} steps × ${each.batchSize}, learning rate ${each.learningRate}, ${each.init} init, seed ${each.seed}${from}`;
+}
+
+/** Values that all modes share stand once. */
+function settingsContent(modes: readonly ModeResult[]): Child[] {
+  if (modes.length === 0) return [];
+  const rows = settings.map(({ label, of }) => ({ label, values: modes.map(of) }));
+  const notes = [...new Set(modes.flatMap(({ run }) => run.notes))];
+  const providers = [...new Set(modes.map(({ run }) => run.provider.running))].join(', ');
+  return [
+    h(
+      'details',
+      { class: 'settings', 'data-key': 'settings' },
+      h(
+        'summary',
+        {},
+        'How the runs were made',
+        h(
+          'span',
+          { class: 'muted' },
+          ` · ${providers}${notes.length ? ` · ${notes.length} ${notes.length === 1 ? 'note' : 'notes'}` : ''}`,
+        ),
+      ),
+      notes.length > 0 && h('ul', { class: 'notes' }, ...notes.map((note) => h('li', {}, visible(note)))),
+      h(
+        'div',
+        { class: 'scroll-x', tabindex: 0, role: 'region', 'aria-label': 'Settings of the runs, table' },
+        h(
+          'table',
+          { class: 'settings-table' },
+          h(
+            'thead',
+            {},
+            h(
+              'tr',
+              {},
+              h('th', { scope: 'col' }, 'Setting'),
+              ...modes.map(({ run }) => h('th', { scope: 'col' }, modeName(run.mode))),
+            ),
+          ),
+          h(
+            'tbody',
+            {},
+            ...rows.map(({ label, values }) =>
+              h(
+                'tr',
+                {},
+                h('th', { scope: 'row' }, label),
+                ...(new Set(values).size === 1
+                  ? [h('td', { colspan: modes.length }, visible(values[0] ?? ''))]
+                  : values.map((value) => h('td', {}, visible(value)))),
+              ),
+            ),
+          ),
+        ),
+      ),
+    ),
+  ];
+}

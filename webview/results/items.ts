@@ -1,0 +1,457 @@
+/** The item table: every item × mode, filtered and sorted, drawn only where it is seen. */
+import { promptModes } from '../../src/shared/modes.ts';
+import { failureCauses } from '../../src/shared/results.ts';
+import { debounced, h, onNextFrame } from '../dom.ts';
+import { count } from '../format.ts';
+import { verdictIcon } from '../icons.ts';
+import { verdictNames, verdicts } from '../terms.ts';
+import { oneLine } from '../text.ts';
+import { button, dropdown, textField } from '../ui.ts';
+import type { CauseFilter } from './causes.ts';
+import { filterKeys, parseFilter, valueGiven, withValue } from './filter.ts';
+import { modeName } from './modes.ts';
+import { isSortKey, keyOf, type Row, type RowTable, type Sorting, type SortKey, sortRows } from './rows.ts';
+
+/** Must agree with `--row-height` of page.css. */
+const rowHeight = 26;
+/** Rows drawn beyond the visible ones, so that a quick scroll does not show gaps. */
+const overscan = 8;
+/** Browsers clip elements above some 30 million pixels: longer tables scroll in proportion. */
+const tallest = 15_000_000;
+
+const columns: { key: SortKey | null; name: string; label: string; title: string }[] = [
+  { key: 'item', name: 'item', label: 'Item', title: 'Position in the benchmark’s split, from 0' },
+  { key: 'mode', name: 'mode', label: 'Mode', title: 'Prompt mode' },
+  { key: 'verdict', name: 'verdict', label: 'Verdict', title: 'Format and answer together' },
+  { key: null, name: 'across', label: 'All modes', title: 'Verdict of this item in each mode, in their order' },
+  { key: 'cause', name: 'cause', label: 'Cause', title: 'Why the strict reading rejected the output' },
+  { key: 'gold', name: 'gold', label: 'Gold', title: 'The right answer' },
+  { key: 'read', name: 'read', label: 'Read as', title: 'What the lenient reading took out of the output' },
+  { key: null, name: 'output', label: 'Output', title: 'Raw output of the model' },
+  { key: 'tokens', name: 'tokens', label: 'Tokens', title: 'Length of the output in tokens' },
+];
+
+const anyValue = 'any';
+
+export interface ItemsState {
+  filter: string;
+  sorting: Sorting;
+  selected: string | null;
+  scroll: number;
+}
+
+export class ItemsSection {
+  readonly element: HTMLElement;
+  /** Beside the table; the detail pane goes in here. */
+  readonly aside = h('div', { class: 'detail-place', hidden: true });
+  readonly #grid = h('div', { class: 'grid', role: 'grid', tabindex: 0, 'aria-labelledby': 'items-heading' });
+  readonly #head = h('div', { class: 'grid-row grid-head', role: 'row', 'aria-rowindex': 1 });
+  readonly #body = h('div', { class: 'grid-body', role: 'rowgroup' });
+  readonly #empty = h('p', { class: 'grid-empty', hidden: true });
+  readonly #count = h('span', { class: 'count', role: 'status' });
+  readonly #errors = h('div', { class: 'filter-errors', id: 'filter-errors', role: 'alert' });
+  readonly #text = textField(
+    'Filter items',
+    'Filter: mode:zero-shot cause:"ran on" lenient:right strict:wrong "text"',
+    () => {
+      this.#syncDropdowns();
+      this.#filterSoon();
+    },
+  );
+  readonly #modeChoice = dropdown<string>('Mode', (value) => this.#choose('mode', value));
+  readonly #verdictChoice = dropdown<string>('Verdict', (value) => this.#choose('verdict', value));
+  readonly #causeChoice = dropdown<string>('Cause', (value) => this.#choose('cause', value));
+  readonly #filterSoon = debounced(() => this.#apply(true), 60);
+  readonly #drawSoon = onNextFrame(() => this.#draw());
+  readonly #drawn = new Map<number, { element: HTMLElement; row: Row; selected: boolean; stamp: string }>();
+  readonly #compact: HTMLElement;
+  #rows: Row[] = [];
+  #sorting: Sorting = { key: 'item', descending: false };
+  #selected: string | null = null;
+
+  constructor(
+    private readonly table: RowTable,
+    private readonly on: { select(row: Row | null, byUser: boolean): void; enter(): void; stateChanged(): void },
+  ) {
+    this.#head.append(...columns.map((column) => this.#headCell(column)));
+    this.#grid.append(h('div', { role: 'rowgroup', class: 'grid-head-group' }, this.#head), this.#body, this.#empty);
+    this.#compact = h('div', { class: 'items' }, this.#grid, this.aside);
+    this.element = h(
+      'section',
+      { 'aria-labelledby': 'items-heading', class: 'items-section' },
+      h('div', { class: 'heading-row' }, h('h2', { id: 'items-heading' }, 'Items'), this.#count),
+      h(
+        'div',
+        { class: 'filter-bar', role: 'search', 'aria-label': 'Filter items' },
+        this.#modeChoice.element,
+        this.#verdictChoice.element,
+        this.#causeChoice.element,
+        this.#text.element,
+        button({ label: 'Clear', onClick: () => this.setFilter('') }),
+      ),
+      this.#errors,
+      this.#compact,
+      this.#help(),
+    );
+    this.#grid.addEventListener('scroll', () => {
+      this.#drawSoon();
+      this.on.stateChanged();
+    });
+    this.#grid.addEventListener('keydown', (event) => this.#key(event));
+    new ResizeObserver(() => this.#drawSoon()).observe(this.#grid);
+    this.#text.element.addEventListener('keydown', (event) => {
+      if ((event as KeyboardEvent).key === 'Enter' || (event as KeyboardEvent).key === 'ArrowDown') {
+        event.preventDefault();
+        this.focus();
+        if (!this.selectedRow) this.#selectAt(0);
+      }
+    });
+    this.#syncDropdowns();
+  }
+
+  get state(): ItemsState {
+    return { filter: this.#text.value, sorting: this.#sorting, selected: this.#selected, scroll: this.#grid.scrollTop };
+  }
+
+  /** Takes up the state of an earlier showing; call it before the rows come. */
+  restore(state: Partial<ItemsState>): void {
+    if (typeof state.filter === 'string') this.#text.value = state.filter;
+    if (state.sorting && isSortKey(state.sorting.key))
+      this.#sorting = { key: state.sorting.key, descending: state.sorting.descending === true };
+    if (typeof state.selected === 'string') this.#selected = state.selected;
+    if (typeof state.scroll === 'number') this.#pendingScroll = state.scroll;
+    this.#syncDropdowns();
+    this.#apply(false);
+  }
+  #pendingScroll: number | null = null;
+
+  get selectedRow(): Row | null {
+    return this.#rows.find((row) => keyOf(row) === this.#selected) ?? null;
+  }
+
+  focus(): void {
+    this.#grid.focus({ preventScroll: true });
+  }
+
+  focusFilter(): void {
+    this.#text.focus();
+  }
+
+  setFilter(text: string): void {
+    this.#text.value = text;
+    this.#syncDropdowns();
+    this.#apply(true);
+  }
+
+  /** Shows what a click in the breakdown asked for. */
+  show({ mode, verdict, cause }: CauseFilter): void {
+    let text = withValue('', 'mode', mode);
+    if (verdict) text = `${text} ${withValue('', 'verdict', verdict)}`;
+    if (cause) text = `${text} ${withValue('', 'cause', cause)}`;
+    this.setFilter(text);
+    this.element.scrollIntoView({ block: 'start' });
+    this.focus();
+  }
+
+  /** The rows have changed (live): filters again and keeps scroll and selection where they are. */
+  refresh(): void {
+    this.#syncDropdowns();
+    this.#apply(false);
+  }
+
+  /** Moves the selection by so many rows. */
+  step(by: number): void {
+    const at = this.#rows.findIndex((row) => keyOf(row) === this.#selected);
+    this.#selectAt(Math.max(0, Math.min(this.#rows.length - 1, at < 0 ? 0 : at + by)));
+  }
+
+  /** Selects a row by key where it is among the rows shown; else leaves the table as it is. */
+  select(key: string | null): void {
+    const at = key === null ? -1 : this.#rows.findIndex((row) => keyOf(row) === key);
+    if (at >= 0) this.#selectAt(at);
+    else {
+      this.#selected = key;
+      this.#drawSoon();
+      this.on.stateChanged();
+    }
+  }
+
+  #headCell({ key, name, label, title }: (typeof columns)[number]): HTMLElement {
+    const cell = h('div', { role: 'columnheader', class: `cell cell-${name}`, title, 'data-sort': key });
+    if (!key) {
+      cell.append(h('span', { class: 'head-text' }, label));
+      return cell;
+    }
+    cell.append(
+      h(
+        'button',
+        { type: 'button', tabindex: -1, class: 'head-button', onclick: () => this.#sortBy(key) },
+        label,
+        h('span', { class: 'sort-mark', 'aria-hidden': 'true' }),
+      ),
+    );
+    return cell;
+  }
+
+  #help(): HTMLElement {
+    return h(
+      'details',
+      { class: 'help', 'data-key': 'filter-help' },
+      h('summary', {}, 'Filter language and keys'),
+      h(
+        'dl',
+        { class: 'filter-keys' },
+        ...Object.entries(filterKeys).flatMap(([key, { hint, values }]) => [
+          h('dt', {}, h('code', {}, `${key}:`)),
+          h('dd', {}, hint, values ? h('span', { class: 'muted' }, ` (${values.join(', ')})`) : null),
+        ]),
+        h('dt', {}, h('code', {}, '"text"')),
+        h('dd', {}, 'text in output, gold answer or what was read'),
+        h('dt', {}, h('code', {}, '-')),
+        h('dd', {}, 'in front of a term negates it; commas between values mean “or”'),
+        h('dt', {}, h('kbd', {}, 'j'), ' ', h('kbd', {}, 'k')),
+        h('dd', {}, 'next and previous row (arrow keys, Page Up and Down, Home and End work too)'),
+        h('dt', {}, h('kbd', {}, 'Enter'), ' ', h('kbd', {}, 'Escape')),
+        h('dd', {}, 'into the details and back'),
+        h('dt', {}, h('kbd', {}, '/')),
+        h('dd', {}, 'to the filter'),
+      ),
+    );
+  }
+
+  #choose(key: string, value: string): void {
+    this.setFilter(withValue(this.#text.value, key, value === anyValue ? null : value));
+  }
+
+  /** The dropdowns show what the text says: one truth. */
+  #syncDropdowns(): void {
+    const text = this.#text.value;
+    const present = new Set(this.table.rows.map(({ mode }) => mode));
+    const causes = new Set(this.table.rows.map(({ record }) => record.cause));
+    const fill = (
+      choice: { set(options: { value: string; label: string }[], value: string): void },
+      all: string,
+      key: string,
+      options: { value: string; label: string }[],
+    ): void => {
+      const value = valueGiven(text, key) ?? anyValue;
+      choice.set(
+        [{ value: anyValue, label: all }, ...options],
+        options.some((option) => option.value === value) ? value : anyValue,
+      );
+    };
+    fill(
+      this.#modeChoice,
+      'All modes',
+      'mode',
+      promptModes.filter((mode) => present.has(mode)).map((mode) => ({ value: mode, label: mode })),
+    );
+    fill(
+      this.#verdictChoice,
+      'All verdicts',
+      'verdict',
+      verdictNames.map((name) => ({ value: name, label: verdicts[name].label })),
+    );
+    fill(
+      this.#causeChoice,
+      'All causes',
+      'cause',
+      failureCauses.filter((cause) => causes.has(cause)).map((cause) => ({ value: cause, label: cause })),
+    );
+  }
+
+  #sortBy(key: SortKey): void {
+    this.#sorting = { key, descending: this.#sorting.key === key && !this.#sorting.descending };
+    this.#apply(true);
+  }
+
+  #apply(byUser: boolean): void {
+    const text = this.#text.value;
+    const filter = parseFilter(text);
+    this.#errors.replaceChildren(
+      ...filter.errors.map(({ start, end, message }) =>
+        h(
+          'p',
+          {},
+          h(
+            'span',
+            { class: 'filter-echo' },
+            text.slice(0, start),
+            h('mark', {}, text.slice(start, end) || ' '),
+            text.slice(end),
+          ),
+          h('span', {}, message),
+        ),
+      ),
+    );
+    this.#text.setInvalid(filter.errors.length ? 'filter-errors' : null);
+    const anchor = byUser ? null : this.#anchor();
+    this.#rows = sortRows(
+      this.table.rows.filter((row) => filter.matches(row)),
+      this.#sorting,
+    );
+    for (const cell of this.#head.children) {
+      const key = cell.getAttribute('data-sort');
+      if (!key) continue;
+      const direction = key !== this.#sorting.key ? 'none' : this.#sorting.descending ? 'descending' : 'ascending';
+      cell.setAttribute('aria-sort', direction);
+    }
+    const all = this.table.rows.length;
+    this.#count.textContent =
+      this.#rows.length === all ? `${count(all)} outputs` : `${count(this.#rows.length)} of ${count(all)} outputs`;
+    this.#empty.hidden = this.#rows.length > 0;
+    this.#empty.textContent = all === 0 ? 'No item is finished yet.' : 'No output matches the filter.';
+    this.#grid.setAttribute('aria-rowcount', String(this.#rows.length + 1));
+    this.#body.style.blockSize = `${Math.min(tallest, this.#rows.length * rowHeight)}px`;
+    if (anchor) {
+      const at = this.#rows.findIndex((row) => keyOf(row) === anchor.key);
+      if (at >= 0) this.#grid.scrollTop = this.#offset(at) + anchor.shift;
+    } else if (byUser) {
+      const at = this.#rows.findIndex((row) => keyOf(row) === this.#selected);
+      this.#grid.scrollTop = at < 0 ? 0 : Math.max(0, this.#offset(at) - 3 * rowHeight);
+    }
+    if (this.#pendingScroll !== null && this.#rows.length > 0) {
+      this.#grid.scrollTop = this.#pendingScroll;
+      this.#pendingScroll = null;
+    }
+    this.#draw();
+    this.on.stateChanged();
+  }
+
+  /** Pixels per row of scrolling: `rowHeight`, but for tables that are too tall for a browser. */
+  #pitch(): number {
+    return this.#rows.length * rowHeight <= tallest ? rowHeight : tallest / this.#rows.length;
+  }
+
+  #offset(at: number): number {
+    return at * this.#pitch();
+  }
+
+  /** The first row in sight, so that a live update does not move what the user reads. At the top, new rows may show. */
+  #anchor(): { key: string; shift: number } | null {
+    const top = this.#grid.scrollTop;
+    if (top < 1) return null;
+    const at = Math.floor(top / this.#pitch());
+    const row = this.#rows[at];
+    return row ? { key: keyOf(row), shift: top - this.#offset(at) } : null;
+  }
+
+  #selectAt(at: number): void {
+    const row = this.#rows[at];
+    if (!row) return;
+    this.#selected = keyOf(row);
+    const view = this.#grid.clientHeight - this.#head.offsetHeight;
+    const top = this.#offset(at);
+    if (top < this.#grid.scrollTop) this.#grid.scrollTop = top;
+    else if (top + rowHeight > this.#grid.scrollTop + view) this.#grid.scrollTop = top + rowHeight - view;
+    this.#draw();
+    this.on.select(row, true);
+    this.on.stateChanged();
+  }
+
+  #key(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const page = Math.max(1, Math.floor(this.#grid.clientHeight / rowHeight) - 2);
+    const moves: Record<string, () => void> = {
+      j: () => this.step(1),
+      ArrowDown: () => this.step(1),
+      k: () => this.step(-1),
+      ArrowUp: () => this.step(-1),
+      PageDown: () => this.step(page),
+      PageUp: () => this.step(-page),
+      Home: () => this.#selectAt(0),
+      End: () => this.#selectAt(this.#rows.length - 1),
+      Enter: () => {
+        if (!this.selectedRow) this.#selectAt(0);
+        this.on.enter();
+      },
+      Escape: () => this.on.select(null, true),
+      '/': () => this.focusFilter(),
+    };
+    const move = moves[event.key];
+    if (!move || event.target !== this.#grid) return;
+    event.preventDefault();
+    move();
+  }
+
+  #draw(): void {
+    const pitch = this.#pitch();
+    const top = this.#grid.scrollTop;
+    const visibleRows = Math.ceil(this.#grid.clientHeight / rowHeight);
+    const first = Math.max(0, Math.floor(top / pitch) - overscan);
+    const last = Math.min(this.#rows.length, Math.floor(top / pitch) + visibleRows + overscan);
+    for (const [at, { element }] of this.#drawn)
+      if (at < first || at >= last) {
+        element.remove();
+        this.#drawn.delete(at);
+      }
+    let active: HTMLElement | null = null;
+    // Compressed scrolling puts the rows at their own pitch around the place in sight.
+    const base = pitch === rowHeight ? 0 : top - (top / pitch) * rowHeight;
+    for (let at = first; at < last; at++) {
+      const row = this.#rows[at];
+      if (!row) continue;
+      const selected = keyOf(row) === this.#selected;
+      const siblings = this.table.byItem.get(row.record.index) ?? [];
+      const stamp = siblings.map(({ verdict }) => verdict).join();
+      let drawn = this.#drawn.get(at);
+      if (!drawn || drawn.row !== row || drawn.selected !== selected || drawn.stamp !== stamp) {
+        const element = this.#rowElement(row, at, selected, siblings);
+        if (drawn) drawn.element.replaceWith(element);
+        else this.#body.append(element);
+        drawn = { element, row, selected, stamp };
+        this.#drawn.set(at, drawn);
+      }
+      drawn.element.style.transform = `translateY(${base + at * rowHeight}px)`;
+      if (selected) active = drawn.element;
+    }
+    // A screen reader is told of the selected row only while it exists.
+    if (active) this.#grid.setAttribute('aria-activedescendant', active.id);
+    else this.#grid.removeAttribute('aria-activedescendant');
+  }
+
+  #rowElement(row: Row, at: number, selected: boolean, siblings: Row[]): HTMLElement {
+    const { record, verdict, mode } = row;
+    const previous = this.#rows[at - 1];
+    const cell = (name: string, ...children: (Node | string | null)[]): HTMLElement =>
+      h('div', { role: 'gridcell', class: `cell cell-${name}` }, ...children);
+    const element = h(
+      'div',
+      {
+        role: 'row',
+        id: `row-${at}`,
+        class: `grid-row${selected ? ' selected' : ''}${previous && previous.record.index !== record.index ? ' first-of-item' : ''}`,
+        'aria-rowindex': at + 2,
+        'aria-selected': selected ? 'true' : 'false',
+        onclick: () => {
+          this.focus();
+          this.#selectAt(at);
+        },
+      },
+      cell('item', String(record.index)),
+      cell('mode', modeName(mode)),
+      cell('verdict', verdictIcon(verdict), h('span', { class: 'cell-text' }, verdicts[verdict].label)),
+      cell(
+        'across',
+        h(
+          'span',
+          {
+            class: 'strip',
+            role: 'img',
+            'aria-label': siblings.map((each) => `${each.mode}: ${verdicts[each.verdict].label}`).join('; '),
+          },
+          ...siblings.map((each) => verdictIcon(each.verdict)),
+        ),
+      ),
+      cell('cause', record.cause ?? ''),
+      cell('gold', oneLine(record.gold, 60)),
+      cell(
+        'read',
+        record.lenient.answer === null ? h('span', { class: 'muted' }, '–') : oneLine(record.lenient.answer, 60),
+      ),
+      cell('output', record.output === '' ? h('span', { class: 'muted' }, '(empty)') : oneLine(record.output)),
+      cell('tokens', count(record.outputTokens)),
+    );
+    return element;
+  }
+}

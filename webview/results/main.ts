@@ -1,0 +1,235 @@
+/** The results page: one benchmark × one model, its prompt modes side by side down to the single item. */
+import type { ResultsPageApi, ResultsPageEvents, ResultsView } from '../../src/shared/protocol.ts';
+import type { ItemRecord } from '../../src/shared/results.ts';
+import { debounced, h, onNextFrame } from '../dom.ts';
+import { embeddedResults } from '../embedded.ts';
+import { type Host, openHost } from '../host.ts';
+import { button, progressRing } from '../ui.ts';
+import { CausesSection } from './causes.ts';
+import { DetailPane } from './detail.ts';
+import { GainsSection } from './gains.ts';
+import { Header } from './header.ts';
+import { ItemsSection, type ItemsState } from './items.ts';
+import { ModesSection } from './modes.ts';
+import { keyOf, type Row, RowTable } from './rows.ts';
+import { TuningSection } from './tuning.ts';
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+class ResultsPage {
+  readonly #host: Host<ResultsPageApi>;
+  readonly #table = new RowTable();
+  /** Finished items by run, in file order; their number is the position to ask on from. */
+  readonly #items = new Map<string, ItemRecord[]>();
+  readonly #fetching = new Set<string>();
+  #view: ResultsView | null = null;
+  readonly #state = h('div', { class: 'page-state' });
+  readonly #content = h('div', { class: 'page-content', hidden: true });
+  readonly #header: Header;
+  readonly #modes = new ModesSection();
+  readonly #gains = new GainsSection();
+  readonly #tuning = new TuningSection();
+  readonly #causes: CausesSection;
+  readonly #itemTable: ItemsSection;
+  readonly #detail: DetailPane;
+  readonly #empty = h('div', { class: 'page-state', hidden: true });
+  readonly #itemsChanged = onNextFrame(() => this.#showItems());
+  readonly #saveSoon = debounced(() => this.#save(), 300);
+
+  constructor(root: HTMLElement) {
+    this.#host = openHost<ResultsPageApi, ResultsPageEvents>(
+      'results',
+      {
+        viewChanged: (view) => this.#setView(view),
+        itemsAdded: ({ run, from, items }) => this.#addItems(run, from, items),
+      },
+      embeddedResults,
+    );
+    const { api, live } = this.#host;
+    this.#header = new Header({
+      live,
+      stop: () => this.#do(api.stop()),
+      resume: () => this.#do(api.resume()),
+      openBenchmark: (file) => this.#do(api.openSource({ file, line: 1 })),
+    });
+    this.#causes = new CausesSection((filter) => this.#itemTable.show(filter));
+    this.#itemTable = new ItemsSection(this.#table, {
+      select: (row) => (row ? this.#select(row) : this.#close()),
+      enter: () => this.#detail.focus(),
+      stateChanged: () => this.#saveSoon(),
+    });
+    this.#detail = new DetailPane({
+      live,
+      load: (index) => api.detail({ index }),
+      step: (by) => this.#itemTable.step(by),
+      choose: (row) => {
+        this.#itemTable.select(keyOf(row));
+        this.#select(row);
+      },
+      close: () => {
+        this.#close();
+        this.#itemTable.focus();
+      },
+      copy: async (text) => {
+        await api.copy({ text });
+        this.#notice('Copied.');
+      },
+      openSource: (place) => this.#do(api.openSource(place)),
+    });
+    this.#itemTable.aside.append(this.#detail.element);
+    this.#content.append(
+      this.#empty,
+      this.#modes.element,
+      h('div', { class: 'two-columns' }, this.#gains.element, this.#tuning.element, this.#causes.element),
+      this.#itemTable.element,
+    );
+    root.append(this.#header.element, this.#state, this.#content, this.#toast);
+    document.addEventListener('keydown', (event) => {
+      if (event.key !== '/' || event.target !== document.body) return;
+      event.preventDefault();
+      this.#itemTable.focusFilter();
+    });
+  }
+  readonly #toast = h('div', { class: 'toast', role: 'status' });
+
+  async start(): Promise<void> {
+    this.#state.hidden = false;
+    this.#state.replaceChildren(progressRing('Loading results'), h('p', { class: 'muted' }, 'Loading results…'));
+    try {
+      const [view, saved] = await Promise.all([this.#host.api.view(), this.#host.api.loadState().catch(() => null)]);
+      if (saved && typeof saved === 'object' && 'items' in saved)
+        this.#itemTable.restore(saved.items as Partial<ItemsState>);
+      this.#setView(view);
+    } catch (error) {
+      this.#state.replaceChildren(
+        h(
+          'div',
+          { class: 'banner error', role: 'alert' },
+          h('div', { class: 'grow' }, h('p', {}, `The results could not be read: ${messageOf(error)}`)),
+          button({ label: 'Try again', appearance: 'primary', onClick: () => void this.start() }),
+        ),
+      );
+    }
+  }
+
+  #setView(view: ResultsView): void {
+    const before = this.#view?.modes.map(({ run }) => run.id).join() ?? '';
+    this.#view = view;
+    this.#state.hidden = true;
+    this.#content.hidden = false;
+    const runs = view.modes.map(({ run }) => run.id);
+    if (before !== '' && before !== runs.join()) {
+      for (const run of this.#items.keys()) if (!runs.includes(run)) this.#items.delete(run);
+      this.#rebuild();
+    }
+    this.#header.update(view);
+    this.#modes.update(view);
+    this.#gains.update(view);
+    this.#tuning.update(view);
+    this.#empty.hidden = view.modes.length > 0;
+    if (view.modes.length === 0)
+      this.#empty.replaceChildren(
+        h('h2', {}, view.job ? 'The first results are on their way' : 'No results yet'),
+        h(
+          'p',
+          {},
+          view.job
+            ? 'Scores, the tuning curve and each item appear here as soon as they are there.'
+            : 'Open the benchmark file and click “Compare prompt modes” or “Tune soft prompt” above its first line.',
+        ),
+      );
+    this.#itemTable.element.hidden = view.modes.length === 0;
+    for (const { run, done } of view.modes) if (done > (this.#items.get(run.id)?.length ?? 0)) void this.#fetch(run.id);
+    this.#itemsChanged();
+  }
+
+  /** Reads the items of a run that are not here yet. */
+  async #fetch(run: string): Promise<void> {
+    if (this.#fetching.has(run)) return;
+    this.#fetching.add(run);
+    const from = this.#items.get(run)?.length ?? 0;
+    try {
+      this.#addItems(run, from, await this.#host.api.items({ run, from }));
+    } catch (error) {
+      this.#notice(`Items of a run could not be read: ${messageOf(error)}`);
+    } finally {
+      this.#fetching.delete(run);
+    }
+  }
+
+  #addItems(run: string, from: number, items: ItemRecord[]): void {
+    const mode = this.#view?.modes.findIndex((each) => each.run.id === run) ?? -1;
+    const shown = this.#view?.modes[mode];
+    // A run that the view does not know yet is read whole when the view comes.
+    if (!shown) return;
+    const known = this.#items.get(run) ?? [];
+    if (from > known.length) {
+      void this.#fetch(run);
+      return;
+    }
+    const fresh = items.slice(known.length - from);
+    if (fresh.length === 0) return;
+    known.push(...fresh);
+    this.#items.set(run, known);
+    this.#table.add(run, mode, shown.run.mode, fresh);
+    this.#itemsChanged();
+  }
+
+  #rebuild(): void {
+    this.#table.clear();
+    for (const [order, { run }] of (this.#view?.modes ?? []).entries())
+      this.#table.add(run.id, order, run.mode, this.#items.get(run.id) ?? []);
+  }
+
+  #showItems(): void {
+    if (!this.#view) return;
+    this.#causes.update(this.#view, this.#table);
+    this.#itemTable.refresh();
+    // A selection from before a reload opens as soon as its row is there.
+    const row = this.#itemTable.selectedRow;
+    const shown = this.#detail.shown;
+    if (shown) void this.#detail.show(shown, this.#table.byItem.get(shown.record.index) ?? [], this.#view);
+    else if (row) this.#select(row);
+  }
+
+  #select(row: Row): void {
+    if (!this.#view) return;
+    this.#itemTable.aside.hidden = false;
+    void this.#detail.show(row, this.#table.byItem.get(row.record.index) ?? [], this.#view);
+  }
+
+  #close(): void {
+    this.#itemTable.aside.hidden = true;
+    this.#detail.clear();
+    this.#itemTable.select(null);
+  }
+
+  #do(call: Promise<unknown>): void {
+    call.catch((error) => this.#notice(messageOf(error)));
+  }
+
+  #notice(text: string): void {
+    this.#toast.textContent = text;
+    this.#toast.classList.add('shown');
+    clearTimeout(this.#toastTimer);
+    this.#toastTimer = setTimeout(() => {
+      this.#toast.classList.remove('shown');
+      this.#toast.textContent = '';
+    }, 4000);
+  }
+  #toastTimer: ReturnType<typeof setTimeout> | undefined;
+
+  #save(): void {
+    if (!this.#view) return;
+    this.#host.api.saveState({ state: { items: this.#itemTable.state } }).catch(() => {});
+  }
+}
+
+const root = document.getElementById('root') ?? document.body.appendChild(h('main', { id: 'root' }));
+try {
+  void new ResultsPage(root).start();
+} catch (error) {
+  root.append(h('p', { class: 'banner error', role: 'alert' }, messageOf(error)));
+}

@@ -1,0 +1,44 @@
+/** An item as Markdown, for an issue or a message. */
+import type { ItemDetail, ResultsView } from '../../src/shared/protocol.ts';
+import type { ItemRecord } from '../../src/shared/results.ts';
+import { causeSentences, verdictOf, verdicts } from '../terms.ts';
+import { visible } from '../text.ts';
+
+/** A code block whose fence is longer than any run of backticks in the text. */
+export function codeBlock(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}text\n${visible(text)}\n${fence}`;
+}
+
+const code = (text: string): string => {
+  const shown = visible(text.replace(/\s+/g, ' '));
+  const ticks = '`'.repeat(Math.max(0, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length)) + 1);
+  return `${ticks} ${shown} ${ticks}`.replace(/^(`) ([^`]*) (`)$/, '$1$2$3');
+};
+
+export function itemAsMarkdown(
+  view: ResultsView,
+  detail: ItemDetail,
+  records: { mode: string; record: ItemRecord }[],
+): string {
+  const lines = [
+    `### ${view.benchmark.task}, item ${detail.index} (${view.model.name})`,
+    '',
+    `Gold: ${code(detail.gold)}`,
+  ];
+  if (detail.source)
+    lines.push(`Source: line ${detail.source.line} of ${code(detail.source.file.split(/[\\/]/).at(-1) ?? '')}`);
+  for (const { mode, record } of records) {
+    const verdict = verdictOf(record);
+    lines.push('', `#### ${mode}: ${verdicts[verdict].label}`, '');
+    if (record.cause) lines.push(`Cause: ${record.cause}. ${causeSentences[record.cause]}`, '');
+    lines.push(
+      `Strict reading: ${record.strict.answer === null ? 'none' : code(record.strict.answer)} · lenient reading: ${record.lenient.answer === null ? 'none' : code(record.lenient.answer)} · ended by ${record.stop.reason}`,
+    );
+    const prompt = detail.prompts.find((each) => each.mode === mode);
+    if (prompt) lines.push('', 'Prompt:', '', codeBlock(prompt.parts.map(({ text }) => text).join('')));
+    lines.push('', 'Output:', '', codeBlock(record.output));
+  }
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,75 @@
+/** Rows of the item table: one an item and mode, with what filtering and sorting need. */
+import type { PromptMode } from '../../src/shared/modes.ts';
+import type { ItemRecord } from '../../src/shared/results.ts';
+import { type Verdict, verdictNames, verdictOf } from '../terms.ts';
+
+export interface Row {
+  run: string;
+  /** Position of the run among the modes shown. */
+  order: number;
+  mode: PromptMode;
+  record: ItemRecord;
+  verdict: Verdict;
+  /** The verdict of this item is not the same in all modes that have it. */
+  differs: boolean;
+}
+
+/** Names a row across updates. */
+export const keyOf = (row: { run: string; record: { index: number } }): string => `${row.record.index}\n${row.run}`;
+
+/** All rows of the runs, and per item its rows in mode order. */
+export class RowTable {
+  readonly rows: Row[] = [];
+  readonly byItem = new Map<number, Row[]>();
+
+  /** Adds finished items of a run, and says of the item's other rows whether they still agree. */
+  add(run: string, order: number, mode: PromptMode, records: readonly ItemRecord[]): void {
+    for (const record of records) {
+      const row: Row = { run, order, mode, record, verdict: verdictOf(record), differs: false };
+      this.rows.push(row);
+      const siblings = this.byItem.get(record.index);
+      if (!siblings) {
+        this.byItem.set(record.index, [row]);
+        continue;
+      }
+      siblings.push(row);
+      siblings.sort((a, b) => a.order - b.order);
+      const differs = siblings.some((sibling) => sibling.verdict !== row.verdict);
+      for (const sibling of siblings) sibling.differs = differs;
+    }
+  }
+
+  clear(): void {
+    this.rows.length = 0;
+    this.byItem.clear();
+  }
+}
+
+const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const byItem = (a: Row, b: Row): number => a.record.index - b.record.index || a.order - b.order;
+
+/** One row a sortable column; ties stand in item order. */
+export const sortings = {
+  item: byItem,
+  mode: (a: Row, b: Row) => a.order - b.order,
+  verdict: (a: Row, b: Row) => verdictNames.indexOf(a.verdict) - verdictNames.indexOf(b.verdict),
+  // rows without a cause come last
+  cause: (a: Row, b: Row) => byText(a.record.cause ?? '\uffff', b.record.cause ?? '\uffff'),
+  gold: (a: Row, b: Row) => byText(a.record.gold, b.record.gold),
+  read: (a: Row, b: Row) => byText(a.record.lenient.answer ?? '\uffff', b.record.lenient.answer ?? '\uffff'),
+  tokens: (a: Row, b: Row) => a.record.outputTokens - b.record.outputTokens,
+} as const;
+export type SortKey = keyof typeof sortings;
+export const isSortKey = (value: unknown): value is SortKey =>
+  typeof value === 'string' && Object.hasOwn(sortings, value);
+
+export interface Sorting {
+  key: SortKey;
+  descending: boolean;
+}
+
+export function sortRows(rows: Row[], { key, descending }: Sorting): Row[] {
+  const compare = sortings[key];
+  const sign = descending ? -1 : 1;
+  return rows.sort((a, b) => sign * compare(a, b) || byItem(a, b));
+}

@@ -1,0 +1,47 @@
+/** What a tuning curve says, in a sentence that holds only what the records show. */
+import type { TuningRecord } from '../../src/shared/results.ts';
+import { percent, points } from '../format.ts';
+
+export type Validation = Extract<TuningRecord, { kind: 'validation' }>;
+export type Step = Extract<TuningRecord, { kind: 'step' }>;
+
+export const validationsOf = (records: readonly TuningRecord[]): Validation[] =>
+  records.filter((record): record is Validation => record.kind === 'validation');
+export const stepsOf = (records: readonly TuningRecord[]): Step[] =>
+  records.filter((record): record is Step => record.kind === 'step');
+
+/** The kept step: the last validation that was the best so far. */
+export const bestOf = (validations: readonly Validation[]): Validation | null =>
+  validations.filter(({ best }) => best).at(-1) ?? null;
+
+/** Format-following counts as saturated from this share on. */
+const saturated = 0.9;
+
+export function tuningInWords(records: readonly TuningRecord[]): string {
+  const validations = validationsOf(records);
+  const [first] = validations;
+  const best = bestOf(validations) ?? validations.at(-1);
+  if (!first || !best) return 'No validation yet.';
+  if (best === first)
+    return validations.length === 1
+      ? `Before the first step F is ${percent(first.F, 0)} on ${first.n} held-out items.`
+      : 'No step did better on the held-out items than the untuned start.';
+  const reached = validations.find(({ F }) => F >= saturated);
+  const sentences = [
+    `F goes from ${percent(first.F, 0)} to ${percent(best.F, 0)} by step ${best.step}, which is kept${
+      reached && reached.F >= saturated && reached.step > 0 ? `; it passes 90 % at step ${reached.step}` : ''
+    }.`,
+  ];
+  // Knowledge is compared from the first validation where enough outputs are in the format to measure it.
+  const start = validations.find(({ K, F, n }) => K !== null && F * n >= 5);
+  if (start && start.K !== null && best.K !== null && start !== best) {
+    const change = best.K - start.K;
+    const noise = 1.96 * Math.sqrt(0.25 / Math.max(1, best.F * best.n) + 0.25 / Math.max(1, start.F * start.n));
+    sentences.push(
+      Math.abs(change) <= noise
+        ? `K stays about the same (${percent(start.K, 0)} → ${percent(best.K, 0)}, within what ${best.n} items can tell): the gain is format, not knowledge.`
+        : `K changes by ${points(change, 0)} points (${percent(start.K, 0)} → ${percent(best.K, 0)}).`,
+    );
+  }
+  return sentences.join(' ');
+}

@@ -1,0 +1,254 @@
+/** The tuning curve: F, S and K on the held-out slice, and the loss of each step. */
+import type { ModeResult, ResultsView } from '../../src/shared/protocol.ts';
+import type { TuningRecord } from '../../src/shared/results.ts';
+import { Chart, referenceLine, tooltipStyle } from '../charts.ts';
+import { type Child, h, render } from '../dom.ts';
+import { percent } from '../format.ts';
+import { metrics } from '../terms.ts';
+import { onThemeChange, palette } from '../theme.ts';
+import { dropdown } from '../ui.ts';
+import { bestOf, stepsOf, tuningInWords, validationsOf } from './tuning-words.ts';
+
+const series = ['F', 'S', 'K'] as const;
+
+export class TuningSection {
+  readonly element: HTMLElement;
+  readonly #canvas = h('canvas', { role: 'img' });
+  readonly #words = h('p', { class: 'words' });
+  readonly #table = h('div', {});
+  readonly #choice = dropdown<string>('Tuned mode', (run) => {
+    this.#run = run;
+    this.#refresh();
+  });
+  #chart: Chart<'line'> | null = null;
+  #colours = palette();
+  #tuned: ModeResult[] = [];
+  #run = '';
+
+  constructor() {
+    const legend = h(
+      'ul',
+      { class: 'legend' },
+      ...series.map((name) =>
+        h(
+          'li',
+          { title: metrics[name].definition },
+          h(
+            'span',
+            { class: 'mode-name' },
+            h('span', { class: `line-swatch series-${name}` }),
+            `${name} ${metrics[name].name}`,
+          ),
+        ),
+      ),
+      h(
+        'li',
+        {},
+        h(
+          'span',
+          { class: 'mode-name' },
+          h('span', { class: 'line-swatch series-loss' }),
+          'loss of the batch (right axis)',
+        ),
+      ),
+    );
+    this.element = h(
+      'section',
+      { 'aria-labelledby': 'tuning-heading' },
+      h('div', { class: 'heading-row' }, h('h2', { id: 'tuning-heading' }, 'Tuning curve'), this.#choice.element),
+      h('figure', {}, legend, h('div', { class: 'chart chart-tuning' }, this.#canvas)),
+      this.#words,
+      this.#table,
+    );
+    onThemeChange(() => {
+      this.#colours = palette();
+      this.#chart?.destroy();
+      this.#chart = null;
+      this.#refresh();
+    });
+  }
+
+  update(view: ResultsView): void {
+    this.#tuned = view.modes.filter(({ tuning }) => tuning.length > 0);
+    this.element.hidden = this.#tuned.length === 0;
+    if (!this.#tuned.some(({ run }) => run.id === this.#run)) this.#run = this.#tuned[0]?.run.id ?? '';
+    this.#choice.element.hidden = this.#tuned.length < 2;
+    this.#choice.set(
+      this.#tuned.map(({ run }) => ({ value: run.id, label: run.mode })),
+      this.#run,
+    );
+    this.#refresh();
+  }
+
+  #refresh(): void {
+    const shown = this.#tuned.find(({ run }) => run.id === this.#run);
+    if (!shown) return;
+    const { tuning, run } = shown;
+    this.#words.textContent = tuningInWords(tuning);
+    render(this.#table, [this.#run, tuning.length], () => this.#tableContent(tuning));
+    this.#draw(tuning, run.settings.softPrompt?.steps ?? 0);
+  }
+
+  #tableContent(tuning: readonly TuningRecord[]): Child[] {
+    const losses = new Map(stepsOf(tuning).map(({ step, loss }) => [step, loss]));
+    return [
+      h(
+        'details',
+        { 'data-key': 'tuning-data' },
+        h('summary', {}, 'Data table'),
+        h(
+          'div',
+          { class: 'scroll-x', tabindex: 0, role: 'region', 'aria-label': 'Tuning curve, table' },
+          h(
+            'table',
+            {},
+            h(
+              'thead',
+              {},
+              h(
+                'tr',
+                {},
+                h('th', { scope: 'col', class: 'number' }, 'Step'),
+                ...series.map((name) =>
+                  h('th', { scope: 'col', class: 'number', title: metrics[name].definition }, name),
+                ),
+                h('th', { scope: 'col', class: 'number' }, 'Held-out loss'),
+                h('th', { scope: 'col', class: 'number' }, 'Batch loss'),
+                h('th', { scope: 'col' }, 'Kept'),
+              ),
+            ),
+            h(
+              'tbody',
+              {},
+              ...validationsOf(tuning).map((record) =>
+                h(
+                  'tr',
+                  {},
+                  h('th', { scope: 'row', class: 'number' }, String(record.step)),
+                  ...series.map((name) => h('td', { class: 'number' }, percent(record[name]))),
+                  h('td', { class: 'number' }, record.loss.toFixed(3)),
+                  h('td', { class: 'number' }, losses.get(record.step)?.toFixed(3) ?? '–'),
+                  h('td', {}, record === bestOf(validationsOf(tuning)) ? 'best' : ''),
+                ),
+              ),
+            ),
+          ),
+        ),
+      ),
+    ];
+  }
+
+  #draw(tuning: readonly TuningRecord[], steps: number): void {
+    const colours = this.#colours;
+    const validations = validationsOf(tuning);
+    const best = bestOf(validations);
+    const last = Math.max(steps, tuning.at(-1)?.step ?? 0, 1);
+    this.#canvas.setAttribute(
+      'aria-label',
+      `Tuning curve. ${tuningInWords(tuning)} The data table below has the figures.`,
+    );
+    const styles = {
+      F: { pointStyle: 'circle', borderDash: [], borderColor: colours.F },
+      S: { pointStyle: 'triangle', borderDash: [], borderColor: colours.S },
+      K: { pointStyle: 'rect', borderDash: [6, 3], borderColor: colours.K },
+    } as const;
+    const datasets = [
+      ...series.map((name) => ({
+        label: name,
+        yAxisID: 'y',
+        data: validations.flatMap((record) => {
+          const value = record[name];
+          return value === null ? [] : [{ x: record.step, y: 100 * value }];
+        }),
+        ...styles[name],
+        borderDash: [...styles[name].borderDash],
+        backgroundColor: styles[name].borderColor,
+        borderWidth: 2,
+        pointRadius: 3.5,
+        pointHoverRadius: 5,
+        order: 0,
+      })),
+      {
+        label: 'loss',
+        yAxisID: 'loss',
+        data: stepsOf(tuning).map(({ step, loss }) => ({ x: step, y: loss })),
+        borderColor: colours.loss,
+        backgroundColor: colours.loss,
+        borderWidth: 1,
+        pointRadius: 0,
+        pointHitRadius: 3,
+        order: 1,
+      },
+    ];
+    if (this.#chart) {
+      this.#chart.data.datasets = datasets;
+      const { x } = this.#chart.options.scales ?? {};
+      if (x) x.max = last;
+      this.#best = best?.step ?? null;
+      this.#chart.update('none');
+      return;
+    }
+    this.#best = best?.step ?? null;
+    const axis = { ticks: { color: colours.muted, padding: 6, font: { family: colours.font, size: 11 } } };
+    const title = (text: string) => ({
+      display: true,
+      text,
+      color: colours.muted,
+      font: { family: colours.font, size: 11 },
+    });
+    this.#chart = new Chart<'line', { x: number; y: number }[]>(this.#canvas, {
+      type: 'line',
+      data: { datasets },
+      plugins: [
+        referenceLine(
+          () => (this.#best === null ? null : { axis: 'x', value: this.#best, label: `kept: step ${this.#best}` }),
+          () => this.#colours,
+        ),
+      ],
+      options: {
+        animation: false,
+        responsive: true,
+        maintainAspectRatio: false,
+        layout: { padding: { top: 16 } },
+        interaction: { mode: 'nearest', axis: 'x', intersect: false },
+        scales: {
+          x: {
+            type: 'linear',
+            min: 0,
+            max: last,
+            title: title('step'),
+            border: { color: colours.muted },
+            grid: { display: false },
+            ...axis,
+          },
+          y: {
+            min: 0,
+            max: 100,
+            border: { display: false },
+            grid: { color: colours.grid, drawTicks: false },
+            ticks: { ...axis.ticks, stepSize: 25, callback: (value) => `${value} %` },
+          },
+          loss: {
+            position: 'right',
+            beginAtZero: true,
+            border: { display: false },
+            grid: { display: false },
+            title: title('loss'),
+            ...axis,
+          },
+        },
+        plugins: {
+          tooltip: {
+            ...tooltipStyle(colours),
+            callbacks: {
+              title: ([first]) => `step ${first?.parsed.x ?? ''}`,
+              label: ({ dataset, parsed }) =>
+                ` ${dataset.label}: ${dataset.label === 'loss' ? (parsed.y ?? 0).toFixed(3) : percent((parsed.y ?? 0) / 100)}`,
+            },
+          },
+        },
+      },
+    }) as Chart<'line'>;
+  }
+  #best: number | null = null;
+}

@@ -1,0 +1,68 @@
+/** The words of the field as the pages show them: metrics with their definitions, modes, verdicts, causes. One table each. */
+import type { PromptMode } from '../src/shared/modes.ts';
+import type { FailureCause, ItemRecord, Scores, Share } from '../src/shared/results.ts';
+
+export const metricNames = ['F', 'S', 'K', 'L', 'LL'] as const;
+export type MetricName = (typeof metricNames)[number];
+
+export const metrics: Record<MetricName, { name: string; definition: string }> = {
+  F: { name: 'format-following', definition: 'Share of items whose output is in the required format.' },
+  S: {
+    name: 'benchmark score',
+    definition: 'Share of items that are in the format and right: what leaderboards print.',
+  },
+  K: {
+    name: 'knowledge given format',
+    definition: 'S ÷ F: share of right answers among the items that are in the format.',
+  },
+  L: {
+    name: 'lenient score',
+    definition: 'Share of items whose answer, taken out by the forgiving extractor, is right.',
+  },
+  LL: {
+    name: 'log-likelihood accuracy',
+    definition: 'Share of items whose gold answer is the most likely of the candidates: free of format.',
+  },
+};
+
+export const shareOf = (scores: Scores, metric: MetricName): Share | null => scores[metric];
+
+/** What each mode puts in front of the item. */
+export const modeHints: Record<PromptMode, string> = {
+  'zero-shot': 'the question alone',
+  'few-shot': 'solved examples, then the question',
+  'soft-prompt': 'learned vectors, then the question',
+  'few-shot+soft-prompt': 'learned vectors, solved examples, then the question',
+};
+
+export const verdictNames = ['right', 'unformatted', 'wrong', 'neither'] as const;
+export type Verdict = (typeof verdictNames)[number];
+
+export const verdicts: Record<Verdict, { label: string; sentence: string }> = {
+  right: { label: 'right', sentence: 'In the required format and right.' },
+  unformatted: { label: 'right, wrong form', sentence: 'The right answer is there, but not in the required format.' },
+  wrong: { label: 'wrong, right form', sentence: 'In the required format, but the answer is wrong.' },
+  neither: { label: 'neither', sentence: 'Not in the required format, and no right answer was found in it.' },
+};
+
+export function verdictOf(record: ItemRecord): Verdict {
+  if (record.inFormat) return record.right ? 'right' : 'wrong';
+  return record.lenientRight ? 'unformatted' : 'neither';
+}
+
+/** Why a format failure is one, for the detail pane. */
+export const causeSentences: Record<FailureCause, string> = {
+  'empty output': 'The model stopped at once: there is nothing to read.',
+  'stopped by length': 'The output reached the token limit before an answer in the required format was complete.',
+  'ran on': 'The model went on past its answer into a next question or example instead of stopping.',
+  refusal: 'The model declined to answer.',
+  'repeats the question': 'The output repeats the question instead of answering it.',
+  'several candidates': 'The output names several candidate answers, so no single one can be taken as the answer.',
+  'choice text instead of letter': 'The output gives the text of a choice where its letter was required.',
+  'letter instead of choice text': 'The output gives the letter of a choice where its text was required.',
+  'LaTeX or Markdown wrapping': 'The answer is wrapped in LaTeX or Markdown, which the strict reading does not accept.',
+  'foreign number format': 'The number is written with other separators or digits than the strict reading accepts.',
+  'unparseable JSON': 'The output is not JSON that can be parsed.',
+  'answer not in the required form': 'An answer is there, but not in the form that the benchmark requires.',
+  'no answer found': 'Neither the strict nor the lenient reading found an answer in the output.',
+};
