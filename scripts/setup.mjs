@@ -13,8 +13,8 @@ export const artifacts = join(root, 'test', '.artifacts');
 export const isMain = (url) => process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(url);
 
 /**
- * Runs a program to its end and gives its exit code and output (both streams, in order of arrival).
- * `echo`: also show the output as it comes. `seconds`: end the program, and all that it started, after this time.
+ * Runs a program to its end and gives its exit code, its standard output, and both streams in order of arrival.
+ * `echo`: also show the output as it comes ('stderr': only that of standard error). `seconds`: end the program, and all that it started, after this time.
  */
 export function run(command, args, { cwd = root, env = {}, echo = true, seconds, shell = false } = {}) {
   return new Promise((done) => {
@@ -28,6 +28,7 @@ export function run(command, args, { cwd = root, env = {}, echo = true, seconds,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const chunks = [];
+    const standard = [];
     const end = () => {
       try {
         if (posix && seconds !== undefined) process.kill(-child.pid, 'SIGKILL');
@@ -50,12 +51,14 @@ export function run(command, args, { cwd = root, env = {}, echo = true, seconds,
     ])
       stream.on('data', (data) => {
         chunks.push(data);
-        if (echo) to.write(data);
+        if (to === process.stdout) standard.push(data);
+        if (echo === true || (echo === 'stderr' && to === process.stderr)) to.write(data);
       });
     const finish = (code, extra = '') => {
       clearTimeout(timer);
       process.removeListener('exit', interrupt);
-      done({ code, late, output: Buffer.concat(chunks).toString('utf8') + extra });
+      const text = (parts) => Buffer.concat(parts).toString('utf8');
+      done({ code, late, stdout: text(standard), output: text(chunks) + extra });
     };
     child.on('error', (error) => finish(127, `${command}: ${error.message}\n`));
     child.on('close', (code, signal) => {
