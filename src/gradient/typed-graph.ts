@@ -20,6 +20,8 @@ import { axisOf, mostKnownValues, sameDims, size, type ValueType } from './types
 
 export class TypedGraph {
   readonly types = new Map<string, ValueType>();
+  /** Values that were the same as another and went: the name they have now. */
+  readonly aliases = new Map<string, string>();
   readonly #constants = new Map<string, string>();
   #count = 0;
 
@@ -57,6 +59,10 @@ export class TypedGraph {
   }
   int64s(values: readonly number[]): string {
     return this.constant(tensorOf('int64', [values.length], values));
+  }
+  /** An int64 constant of any shape. */
+  constant64(values: readonly number[], dims: readonly number[]): string {
+    return this.constant(tensorOf('int64', dims, values));
   }
   scalar(dtype: DataType, value: number): string {
     return this.constant(tensorOf(dtype, [], [value]));
@@ -250,7 +256,7 @@ export function specialise(model: OnnxModel, sizes: ReadonlyMap<string, readonly
     graph.initializers.set(name, tensor);
     typed.types.set(name, { dtype: tensor.dtype, dims: tensor.dims, ...(few ? { values: numbersOf(tensor) } : {}) });
   }
-  const alias = new Map<string, string>();
+  const alias = typed.aliases;
   for (const { name, dtype } of source.inputs) {
     const dims = sizes.get(name);
     if (!dims || !dtype) throw new Error(`no size was given for the input "${name}"`);

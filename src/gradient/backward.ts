@@ -1,0 +1,99 @@
+/** Reverse-mode differentiation: a walk from the loss back to the wanted values, one rule per node. */
+
+import type { GraphNode } from '../onnx/index.ts';
+import { isFloat } from '../onnx/index.ts';
+import { HumanError } from '../shared/errors.ts';
+import { gradientRules } from './rules/index.ts';
+import type { TypedGraph } from './typed-graph.ts';
+
+/** An operator between the soft prompt and the loss that has no gradient rule. */
+export interface MissingRule {
+  operator: string;
+  node: string;
+  advice: string;
+}
+
+/** Nodes between `from` and any of `to`, in graph order: the only ones that need a gradient. */
+export function pathBetween(g: TypedGraph, from: ReadonlySet<string>, to: ReadonlySet<string>): GraphNode[] {
+  const reached = new Set(from);
+  const forward = g.graph.nodes.filter((node) => {
+    if (!node.inputs.some((input) => reached.has(input))) return false;
+    for (const output of node.outputs) {
+      const type = g.types.get(output);
+      // integers and truth values carry no gradient
+      if (output && (!type || isFloat(type.dtype))) reached.add(output);
+    }
+    return true;
+  });
+  const needed = new Set(to);
+  return forward
+    .reverse()
+    .filter((node) => {
+      if (!node.outputs.some((output) => needed.has(output) && reached.has(output))) return false;
+      for (const input of node.inputs) needed.add(input);
+      return true;
+    })
+    .reverse();
+}
+
+export function missingRules(path: readonly GraphNode[]): MissingRule[] {
+  return path
+    .filter((node) => !(node.fullOperator in gradientRules))
+    .map((node) => ({
+      operator: node.fullOperator,
+      node: node.place,
+      advice: node.domain
+        ? 'Export the model again without operator fusion (for instance with optimum, no optimisation level).'
+        : 'Please report the model and its exporter; another export of the same model may do without this operator.',
+    }));
+}
+
+/**
+ * Adds the backward pass of `path` and gives the gradient of each value of `wanted`.
+ * @param seeds gradients of the loss with respect to values at the end of the path
+ * @throws HumanError naming all operators without a rule
+ */
+export function backward(
+  g: TypedGraph,
+  path: readonly GraphNode[],
+  seeds: ReadonlyMap<string, string>,
+  wanted: readonly string[],
+): Map<string, string> {
+  const missing = missingRules(path);
+  const [first] = missing;
+  if (first)
+    throw new HumanError(
+      'unsupported',
+      `Tuning needs gradients of operators that have no rule: ${missing
+        .map(({ operator, node }) => `${operator} (node "${node}")`)
+        .slice(0, 8)
+        .join(', ')}${missing.length > 8 ? ` and ${missing.length - 8} more` : ''}.`,
+      { todo: first.advice },
+    );
+  const consumers = g.graph.consumers();
+  const onPath = new Set(path.flatMap(({ outputs }) => outputs));
+  for (const name of wanted) onPath.add(name);
+  const gradients = new Map<string, string>(seeds);
+  for (const node of path.toReversed()) {
+    const dys = node.outputs.map((output) => gradients.get(output));
+    const dy = dys.find((gradient) => gradient !== undefined);
+    if (dy === undefined) continue;
+    const rule = gradientRules[node.fullOperator];
+    if (!rule) throw new Error('checked above');
+    const inputGradients = rule({
+      g,
+      node,
+      dy,
+      dys,
+      needs: (input) => onPath.has(node.input(input)),
+      consumers: (value) => consumers.get(value) ?? [],
+    });
+    node.inputs.forEach((input, at) => {
+      const gradient = inputGradients[at];
+      if (gradient === undefined || !onPath.has(input)) return;
+      const sum = gradients.get(input);
+      gradients.set(input, sum === undefined ? gradient : g.add('Add', [sum, gradient]));
+    });
+  }
+  return gradients;
+}

@@ -1,0 +1,15 @@
+/** Training graphs from inference graphs: the soft prompt's place, logits where they are wanted, gradient rules. */
+export { answerLogitsGraph } from './answer-rows.ts';
+export type { MissingRule } from './backward.ts';
+export { answerPositionsInput, inputSizes, type Sizes } from './inputs.ts';
+export { type Embedding, findEmbedding, softPromptInput, spliceSoftPrompt } from './splice.ts';
+export {
+  gradientOutput,
+  labelsInput,
+  lossOutput,
+  missingGradientRules,
+  type TrainingSizes,
+  trainingForward,
+  trainingGraph,
+  weightsInput,
+} from './training-graph.ts';

@@ -1,0 +1,141 @@
+/** Gradient rules of reductions, softmax and normalisations. */
+import type { TypedGraph } from '../typed-graph.ts';
+import { axisOf, size } from '../types.ts';
+import type { GradientRule, RuleContext } from './rule.ts';
+
+function reducedAxes({ g, node }: RuleContext): number[] | null {
+  const rank = g.dims(node.input(0)).length;
+  const given = node.input(1) ? g.values(node.input(1)) : node.ints('axes');
+  if (!given || given.length === 0)
+    return node.int('noop_with_empty_axes', 0) ? null : Array.from({ length: rank }, (_, axis) => axis);
+  return given.map((axis) => axisOf(axis, rank));
+}
+
+/** Rule of a reduction, from `dx` in terms of x, and of y and dy with the reduced axes kept as 1. */
+const reduction =
+  (derivative: (g: TypedGraph, x: string, y: string, dy: string, count: number) => string): GradientRule =>
+  (context) => {
+    const { g, node, dy } = context;
+    const x = node.input(0);
+    const dims = g.dims(x);
+    const axes = reducedAxes(context);
+    if (!axes) return [dy];
+    const kept = dims.map((dim, axis) => (axes.includes(axis) ? 1 : dim));
+    const count = size(axes.map((axis) => dims[axis] ?? 1));
+    const gradient = derivative(g, x, g.reshape(node.output(), kept), g.reshape(dy, kept), count);
+    return [g.expand(gradient, dims)];
+  };
+
+/** The gradient to the elements that gave the extremum; ties share it. */
+const extremum = (g: TypedGraph, x: string, y: string, dy: string, axes: readonly number[]): string => {
+  const hits = g.cast(g.add('Equal', [x, y]), g.dtype(dy));
+  return g.mul(hits, g.add('Div', [dy, g.sum(hits, axes)]));
+};
+const extremumRule: GradientRule = (context) => {
+  const axes = reducedAxes(context) ?? [];
+  return reduction((g, x, y, dy) => extremum(g, x, y, dy, axes))(context);
+};
+
+/** The softmax whose fully masked rows are 0, where the graph guards them (Where(IsNaN(s), 0, s)); else itself. */
+function guarded({ g, node, consumers }: RuleContext): string {
+  const softmax = node.output();
+  for (const guard of consumers(softmax))
+    if (guard.operator === 'Where' && guard.input(2) === softmax && g.values(guard.input(1))?.every((v) => v === 0))
+      for (const test of consumers(softmax))
+        if (test.operator === 'IsNaN' && guard.input(0) === test.output()) return guard.output();
+  return softmax;
+}
+
+/** Before opset 13 softmax ran over all axes from `axis` on; the last axis is the same in both. */
+function softmaxAxes({ g, node }: RuleContext): number[] {
+  const rank = g.dims(node.input(0)).length;
+  const axis = axisOf(node.int('axis', g.opset < 13 ? 1 : -1), rank);
+  return g.opset < 13 ? Array.from({ length: rank - axis }, (_, at) => axis + at) : [axis];
+}
+
+/**
+ * dx of y = x̂ · w, x̂ = x · r (root-mean-square norm) or (x - mean) · r (layer norm), over the axes from `axis` on:
+ * dx = r (g - x̂ · mean(g x̂) [- mean(g]), g = dy · w. Weights are frozen, unless asked for.
+ */
+function normalisation(
+  context: RuleContext,
+  centred: boolean,
+  mean: string | null,
+  inverse: string,
+): (string | undefined)[] {
+  const { g, node, dy, needs } = context;
+  const [x, weight, bias] = [node.input(0), node.input(1), node.input(2)];
+  const rank = g.dims(x).length;
+  const axis = axisOf(node.int('axis', -1), rank);
+  const axes = Array.from({ length: rank - axis }, (_, at) => axis + at);
+  const wide = g.cast(x, g.dtype(inverse));
+  const upstream = g.cast(dy, g.dtype(inverse));
+  const hat = g.mul(mean ? g.sub(wide, mean) : wide, inverse);
+  const dx = (): string => {
+    const gradient = g.mul(upstream, g.cast(weight, g.dtype(inverse)));
+    const along = g.mul(hat, g.reduce('ReduceMean', g.mul(gradient, hat), axes));
+    const rest = g.sub(gradient, along);
+    return g.cast(g.mul(centred ? g.sub(rest, g.reduce('ReduceMean', gradient, axes)) : rest, inverse), g.dtype(x));
+  };
+  return [
+    needs(0) ? dx() : undefined,
+    needs(1) ? g.cast(g.unbroadcast(g.mul(upstream, hat), g.dims(weight)), g.dtype(weight)) : undefined,
+    bias && needs(2) ? g.unbroadcast(dy, g.dims(bias)) : undefined,
+  ];
+}
+
+/** 1 / sqrt(mean(x²) + ε), with the mean taken off first where it is given. */
+function inverseDeviation({ g, node }: RuleContext, mean: string | null): string {
+  const x = node.input(0);
+  const wide = g.dtype(x) === 'float64' ? x : g.cast(x, 'float32');
+  const rank = g.dims(x).length;
+  const axis = axisOf(node.int('axis', -1), rank);
+  const axes = Array.from({ length: rank - axis }, (_, at) => axis + at);
+  const centred = mean ? g.sub(wide, mean) : wide;
+  const variance = g.reduce('ReduceMean', g.mul(centred, centred), axes);
+  const root = g.add('Sqrt', [g.add('Add', [variance, g.scalarLike(variance, node.float('epsilon', 1e-5))])]);
+  return g.add('Reciprocal', [root]);
+}
+
+/** A statistic that the norm's node can give as its output number `at`, asked for here. */
+function statistic({ g, node }: RuleContext, at: number): string {
+  const present = node.output(at);
+  if (present) return present;
+  while (node.outputs.length <= at) node.outputs.push('');
+  const name = g.graph.fresh(`softbench_statistic_${node.output()}`);
+  node.outputs[at] = name;
+  const { dims, dtype } = g.typeOf(node.input(0));
+  const axis = axisOf(node.int('axis', -1), dims.length);
+  g.types.set(name, {
+    dtype: dtype === 'float64' ? 'float64' : 'float32',
+    dims: dims.map((dim, each) => (each < axis ? dim : 1)),
+  });
+  return name;
+}
+
+export const reductionRules: Record<string, GradientRule> = {
+  ReduceSum: reduction((_g, _x, _y, dy) => dy),
+  ReduceMean: reduction((g, _x, _y, dy, count) => g.scale(dy, 1 / count)),
+  ReduceSumSquare: reduction((g, x, _y, dy) => g.mul(g.scale(x, 2), dy)),
+  ReduceL1: reduction((g, x, _y, dy) => g.mul(g.add('Sign', [x]), dy)),
+  ReduceL2: reduction((g, x, y, dy) => g.mul(x, g.add('Div', [dy, y]))),
+  ReduceLogSum: reduction((g, _x, y, dy) => g.add('Div', [dy, g.add('Exp', [y])])),
+  ReduceLogSumExp: reduction((g, x, y, dy) => g.mul(g.add('Exp', [g.sub(x, y)]), dy)),
+  ReduceProd: reduction((g, x, y, dy) => g.add('Div', [g.mul(dy, y), x])),
+  ReduceMax: extremumRule,
+  ReduceMin: extremumRule,
+
+  Softmax: (context) => {
+    const { g, dy } = context;
+    const y = guarded(context);
+    const weighted = g.mul(dy, y);
+    return [g.sub(weighted, g.mul(y, g.sum(weighted, softmaxAxes(context))))];
+  },
+  LogSoftmax: (context) => {
+    const { g, node, dy } = context;
+    return [g.sub(dy, g.mul(g.add('Exp', [node.output()]), g.sum(dy, softmaxAxes(context))))];
+  },
+  LayerNormalization: (context) => normalisation(context, true, statistic(context, 1), statistic(context, 2)),
+  SimplifiedLayerNormalization: (context) => normalisation(context, false, null, statistic(context, 1)),
+  RMSNormalization: (context) => normalisation(context, false, null, inverseDeviation(context, null)),
+};

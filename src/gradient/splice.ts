@@ -1,0 +1,104 @@
+/** The soft prompt's place in a graph: the first rows of the token embedding's output. */
+
+import type { DataType, GraphNode, OnnxModel, Tensor } from '../onnx/index.ts';
+import { HumanError } from '../shared/errors.ts';
+
+/** Name of the input that {@link spliceSoftPrompt} adds: [vectors, hidden]. */
+export const softPromptInput = 'soft_prompt';
+
+export interface Embedding {
+  /** The Gather that looks token ids up. */
+  node: GraphNode;
+  /** The value that a soft prompt stands in for: [batch, sequence, hidden]. */
+  output: string;
+  /** The table's name; its tensor is among the graph's initialisers. */
+  tableName: string;
+  /** [vocabulary, hidden], or [hidden, vocabulary] where the graph transposes the head's weights. */
+  table: Tensor;
+  transposed: boolean;
+  hiddenSize: number;
+  vocabularySize: number;
+  /** Element type of the output. */
+  dtype: DataType;
+}
+
+/** Operators between `input_ids` and the lookup that only change shape or integer type. */
+const passing = new Set(['Identity', 'Cast', 'Reshape', 'Unsqueeze', 'Squeeze', 'Flatten']);
+
+/**
+ * The token embedding of a language model's graph: the Gather on `input_ids`.
+ * @throws HumanError where there is none
+ */
+export function findEmbedding(model: OnnxModel): Embedding {
+  const { graph } = model;
+  const producers = graph.producers();
+  const consumers = graph.consumers();
+  const ids = graph.inputs.find(({ name }) => name === 'input_ids');
+  const reached = new Set<string>(ids ? [ids.name] : []);
+  const queue = [...reached];
+  for (let name = queue.shift(); name !== undefined; name = queue.shift())
+    for (const node of consumers.get(name) ?? []) {
+      if (passing.has(node.operator) && node.input(0) === name) {
+        reached.add(node.output());
+        queue.push(node.output());
+      }
+      if (node.operator !== 'Gather' || node.domain || node.input(1) !== name || node.int('axis', 0) !== 0) continue;
+      const turn = producers.get(node.input(0));
+      const transposed = turn?.operator === 'Transpose';
+      const tableName = transposed ? turn.input(0) : node.input(0);
+      const table = graph.constantOf(tableName, producers);
+      if (table?.dims.length !== 2) continue;
+      const [rows = 0, columns = 0] = table.dims;
+      // An int8 table is dequantised behind the lookup: the soft prompt stands for the result.
+      const after = consumers.get(node.output()) ?? [];
+      const [dequantise] = after;
+      const quantised = after.length === 1 && dequantise?.operator === 'DequantizeLinear';
+      return {
+        node,
+        output: quantised ? dequantise.output() : node.output(),
+        tableName,
+        table,
+        transposed,
+        hiddenSize: transposed ? rows : columns,
+        vocabularySize: transposed ? columns : rows,
+        dtype: quantised ? 'float32' : table.dtype,
+      };
+    }
+  throw new HumanError(
+    'unsupported',
+    ids
+      ? 'No lookup of token embeddings (a Gather on input_ids) was found in the graph.'
+      : 'The graph has no input called input_ids.',
+    {
+      todo: 'Export the model with token ids as its input, for instance with optimum (task text-generation-with-past).',
+    },
+  );
+}
+
+/**
+ * A copy of the model whose first rows of the embedding output are a soft prompt: it gains an input `soft_prompt`
+ * [vectors, hidden] (float32), the same for all rows of the batch. Callers put `vectors` placeholder ids in front of
+ * `input_ids`, and as many entries in front of `attention_mask` and `position_ids`: all the graph's own arithmetic of
+ * positions, masks and caches stays valid then. For a prefill; a decoding step uses the model as it was.
+ */
+export function spliceSoftPrompt(model: OnnxModel): OnnxModel {
+  const graph = model.graph.clone();
+  const copy = { ...model, graph };
+  const { output, hiddenSize, dtype } = findEmbedding(copy);
+  const maker = graph.producers().get(output);
+  const text = graph.fresh(`${output}_text`);
+  if (maker) maker.outputs = maker.outputs.map((name) => (name === output ? text : name));
+  graph.inputs.push({ name: softPromptInput, dtype: 'float32', dims: ['soft_prompt_length', hiddenSize] });
+  const codes: Partial<Record<DataType, number>> = { float16: 10, float64: 11, bfloat16: 16 };
+  const vectors =
+    dtype === 'float32' ? softPromptInput : graph.add('Cast', [softPromptInput], { attributes: { to: codes[dtype] } });
+  const count = graph.add('Gather', [graph.add('Shape', [softPromptInput]), graph.int64s([0])]);
+  const batch = graph.add('Gather', [graph.add('Shape', [text]), graph.int64s([0])]);
+  const shape = graph.add('Concat', [batch, graph.int64s([1, 1])], { attributes: { axis: 0 } });
+  const prompt = graph.add('Expand', [vectors, shape]);
+  const end = graph.int64s([Number.MAX_SAFE_INTEGER]);
+  const rest = graph.add('Slice', [text, count, end, graph.int64s([1])]);
+  graph.add('Concat', [prompt, rest], { attributes: { axis: 1 }, outputs: [output] });
+  graph.sort();
+  return copy;
+}

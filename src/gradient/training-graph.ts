@@ -1,0 +1,118 @@
+/** From a user's inference graph to one that gives the loss and its gradient with respect to a soft prompt. */
+
+import type { OnnxModel } from '../onnx/index.ts';
+import { HumanError } from '../shared/errors.ts';
+import { answerLogitsGraph } from './answer-rows.ts';
+import { backward, type MissingRule, missingRules, pathBetween } from './backward.ts';
+import { inputSizes } from './inputs.ts';
+import { softPromptInput, spliceSoftPrompt } from './splice.ts';
+import { specialise, type TypedGraph } from './typed-graph.ts';
+
+/** Sizes of one compiled training graph. */
+export interface TrainingSizes {
+  batch: number;
+  /** Padded tokens per row, the soft prompt's included. */
+  length: number;
+  vectors: number;
+  /** Padded number of answer tokens in the batch. */
+  answers: number;
+}
+
+export const labelsInput = 'answer_labels';
+export const weightsInput = 'answer_weights';
+export const lossOutput = 'loss';
+export const gradientOutput = 'soft_prompt_gradient';
+
+/**
+ * The forward graph that training starts from, sizes still open: soft prompt spliced in, caches gone from the outputs,
+ * logits at answer positions only.
+ */
+export function trainingForward(model: OnnxModel): OnnxModel {
+  const logits = model.graph.outputs.find(({ name }) => name === 'logits') ?? model.graph.outputs[0];
+  if (!logits) throw new HumanError('unsupported', 'The graph has no output.', { todo: 'Export the model again.' });
+  const spliced = spliceSoftPrompt(model);
+  spliced.graph.outputs = spliced.graph.outputs.filter(({ name }) => name === logits.name);
+  spliced.graph.prune();
+  return answerLogitsGraph(spliced, logits.name);
+}
+
+/**
+ * The training graph at fixed sizes.
+ *
+ * Inputs: the model's own (no cache), `soft_prompt` [vectors, hidden], `answer_positions` int64 [answers, 2] of (row,
+ * position of the token before the answer token, soft prompt included), `answer_labels` int64 [answers],
+ * `answer_weights` float32 [answers] (1 / number of answer tokens; 0 on padding).
+ * Outputs: `loss`, the weighted sum of cross-entropies (nats), and `soft_prompt_gradient` [vectors, hidden].
+ * @param forward of {@link trainingForward}
+ * @throws HumanError listing the operators without a gradient rule, or where a shape cannot be worked out
+ */
+export function trainingGraph(forward: OnnxModel, sizes: TrainingSizes, { withGradient = true } = {}): OnnxModel {
+  const g = specialiseForward(forward, sizes);
+  const logits = logitsOf(g);
+  const seed = addLoss(g, logits, sizes);
+  const outputs = [{ name: lossOutput, dtype: 'float32' as const, dims: [] as number[] }];
+  if (withGradient) {
+    const path = pathBetween(g, new Set([softPromptInput]), new Set([logits]));
+    const gradient = backward(g, path, new Map([[logits, seed()]]), [softPromptInput]).get(softPromptInput);
+    if (!gradient)
+      throw new HumanError('unsupported', 'The logits do not depend on the soft prompt.', {
+        todo: 'Check that this graph is a whole language model.',
+      });
+    rename(g, gradient, gradientOutput);
+    outputs.push({ name: gradientOutput, dtype: 'float32', dims: [...g.dims(softPromptInput)] });
+  }
+  g.graph.outputs = outputs;
+  g.graph.valueInfo = [];
+  g.graph.prune();
+  // Inputs that nothing reads at these sizes are kept: callers feed what the model asks for.
+  return { ...forward, opsets: withDomain(forward.opsets), functions: [], graph: g.graph };
+}
+
+/** Operators on the way from soft prompt to logits that have no gradient rule; empty: the model can be tuned. */
+export function missingGradientRules(model: OnnxModel): MissingRule[] {
+  const sizes = { batch: 2, length: 5, vectors: 2, answers: 3 };
+  const g = specialiseForward(trainingForward(model), sizes);
+  return missingRules(pathBetween(g, new Set([softPromptInput]), new Set([logitsOf(g)])));
+}
+
+function specialiseForward(forward: OnnxModel, { batch, length, vectors, answers }: TrainingSizes): TypedGraph {
+  const copy = { ...forward, graph: forward.graph.clone() };
+  return specialise(copy, inputSizes(forward, { batch, length, past: 0, vectors, answers }));
+}
+
+function logitsOf(g: TypedGraph): string {
+  const [output] = g.graph.outputs;
+  if (!output) throw new Error('the forward graph has one output');
+  return output.name;
+}
+
+const withDomain = (opsets: Map<string, number>): Map<string, number> => new Map(opsets).set('com.microsoft', 1);
+
+function rename(g: TypedGraph, from: string, to: string): void {
+  for (const node of g.graph.nodes) {
+    node.outputs = node.outputs.map((name) => (name === from ? to : name));
+    node.inputs = node.inputs.map((name) => (name === from ? to : name));
+  }
+}
+
+/**
+ * loss = Σ w · (log Σ exp z - z[label]), in log-sum-exp form. Gives a function that adds ∂loss/∂z = w · (softmax z -
+ * one-hot label), which is shorter and more exact than the rules applied one by one.
+ */
+function addLoss(g: TypedGraph, logits: string, { answers }: TrainingSizes): () => string {
+  const labels = g.input(labelsInput, 'int64', [answers]);
+  const weights = g.input(weightsInput, 'float32', [answers]);
+  const z = g.cast(logits, 'float32');
+  const vocabulary = g.dims(z)[1] ?? 0;
+  const logProbabilities = g.add('LogSoftmax', [z], { axis: -1 });
+  const column = g.reshape(labels, [answers, 1]);
+  const picked = g.reshape(g.add('GatherElements', [logProbabilities, column], { axis: 1 }), [answers]);
+  const loss = g.neg(g.sum(g.mul(picked, weights), [0], false));
+  rename(g, loss, lossOutput);
+  return () => {
+    const values = g.add('Concat', [g.constant64([0], [1]), g.constant64([1], [1])], { axis: 0 });
+    const oneHot = g.add('OneHot', [labels, g.scalar('int64', vocabulary), g.cast(values, 'float32')], { axis: -1 });
+    const difference = g.sub(g.add('Exp', [logProbabilities]), oneHot);
+    return g.cast(g.mul(difference, g.reshape(weights, [answers, 1])), g.dtype(logits));
+  };
+}
