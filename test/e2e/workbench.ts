@@ -5,26 +5,12 @@ import { join } from 'node:path';
 import type { Browser, Frame, Locator, Page } from 'playwright-core';
 import { launchBrowser, openWindow, type Window } from '../vscode/browser.ts';
 import { copyInto, type Server, startServer } from '../vscode/server.ts';
+import { until } from './wait.ts';
 
 const project = process.cwd();
 export const artifacts = join(project, 'test', '.artifacts');
 export const screenshots = join(artifacts, 'screenshots');
 const modifier = process.platform === 'darwin' ? 'Meta' : 'Control';
-
-/** Polls until `probe` gives something that is neither null, undefined nor false. Fails after `seconds` saying what was waited for. */
-export async function until<T>(
-  what: string,
-  probe: () => T | null | undefined | false | Promise<T | null | undefined | false>,
-  seconds = 60,
-): Promise<T> {
-  const deadline = Date.now() + seconds * 1000;
-  for (;;) {
-    const value = await probe();
-    if (value !== null && value !== undefined && value !== false) return value;
-    if (Date.now() > deadline) throw new Error(`Waited ${seconds} s for ${what}.`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
 
 /** VS Code's own colour themes, one of each kind. */
 export const themes = {
