@@ -1,7 +1,7 @@
 /** The models that the worker holds open: the last ones used stay, as long as their files fit the memory set aside. */
 import { readdir, stat } from 'node:fs/promises';
 import { totalmem } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { LanguageModel } from '../evaluate/index.ts';
 import type { EngineSettings } from '../shared/protocol.ts';
 
@@ -96,7 +96,9 @@ function sameFolder(a: string, b: string): boolean {
 }
 
 /** Size and change times of a model folder's files (and of those in `onnx/`); empty where there is no such folder. */
-async function describeFolder(folder: string): Promise<{ fingerprint: string; bytes: number }> {
+async function describeFolder(path: string): Promise<{ fingerprint: string; bytes: number }> {
+  // A model may be given as one ONNX file of its folder.
+  const folder = path.endsWith('.onnx') ? dirname(path) : path;
   const files: string[] = [];
   let bytes = 0;
   for (const part of [folder, join(folder, 'onnx')]) {

@@ -1,0 +1,100 @@
+/** Options of the command line: one table a command, from which both the reading and the help are made. */
+import { parseArgs } from 'node:util';
+import { asError, HumanError } from '../shared/errors.ts';
+
+export interface Option {
+  /** `text` may hold anything; a `whole` number is checked. */
+  type: 'flag' | 'text' | 'whole';
+  /** What stands for the value in the help. */
+  value?: string;
+  help: string;
+  short?: string;
+  /** Smallest number allowed. */
+  least?: number;
+}
+export type Options = Record<string, Option>;
+
+export interface Given {
+  positionals: string[];
+  flag(name: string): boolean;
+  text(name: string): string | undefined;
+  number(name: string): number | undefined;
+}
+
+/** Reads the arguments. Throws HumanError('bad-input') that names the wrong one and the help to look at. */
+export function readArguments(command: string, options: Options, argv: readonly string[]): Given {
+  const wrong = (message: string): HumanError =>
+    new HumanError('bad-input', message, { todo: `See "softbench ${command} --help".` });
+  let values: Record<string, string | boolean | undefined>;
+  let positionals: string[];
+  try {
+    ({ values, positionals } = parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: Object.fromEntries(
+        Object.entries(options).map(([name, { type, short }]) => [
+          name,
+          { type: type === 'flag' ? ('boolean' as const) : ('string' as const), ...(short && { short }) },
+        ]),
+      ),
+    }) as { values: typeof values; positionals: string[] });
+  } catch (thrown) {
+    const unknown = /^Unknown option '--?([^']+)'/.exec(asError(thrown).message)?.[1];
+    if (unknown === undefined) throw wrong(oneLine(asError(thrown).message));
+    const near = nearest(unknown, Object.keys(options));
+    throw wrong(`There is no option "--${unknown}".${near ? ` Did you mean "--${near}"?` : ''}`);
+  }
+  const text = (name: string): string | undefined => {
+    const value = values[name];
+    return typeof value === 'string' ? value : undefined;
+  };
+  const numbers = new Map<string, number>();
+  for (const [name, { type, least }] of Object.entries(options)) {
+    const given = type === 'whole' ? text(name) : undefined;
+    if (given === undefined) continue;
+    const value = given.trim() === '' ? Number.NaN : Number(given);
+    if (!Number.isSafeInteger(value)) throw wrong(`--${name} needs a whole number, not "${given}".`);
+    if (least !== undefined && value < least) throw wrong(`--${name} must be at least ${least}, not ${given}.`);
+    numbers.set(name, value);
+  }
+  return { positionals, flag: (name) => values[name] === true, text, number: (name) => numbers.get(name) };
+}
+
+/** Node's message on one line, ended by a full stop. */
+const oneLine = (message: string): string => `${message.replace(/\s+/g, ' ').replace(/\.$/, '')}.`;
+
+/** Of `names` the one that is at most two edits away. */
+export function nearest(word: string, names: readonly string[]): string | null {
+  let best: { name: string; distance: number } | null = null;
+  for (const name of names) {
+    const distance = edits(word, name);
+    if (distance <= 2 && (!best || distance < best.distance)) best = { name, distance };
+  }
+  return best?.name ?? null;
+}
+
+/** Levenshtein distance. */
+function edits(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++)
+      next[j] = Math.min(
+        (next[j - 1] ?? 0) + 1,
+        (row[j] ?? 0) + 1,
+        (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1),
+      );
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}
+
+/** The options as lines of a help text. */
+export function optionHelp(options: Options): string {
+  const rows = Object.entries(options).map(([name, { short, value, type, help }]) => [
+    `${short ? `-${short}, ` : ''}--${name}${type === 'flag' ? '' : ` ${value ?? 'N'}`}`,
+    help,
+  ]);
+  const width = Math.max(...rows.map(([left = '']) => left.length));
+  return rows.map(([left = '', right]) => `  ${left.padEnd(width)}  ${right}`).join('\n');
+}

@@ -1,0 +1,18 @@
+/** The commands of `softbench`: one row each. */
+import { checkCommand } from './check.ts';
+import type { Command } from './command.ts';
+import { compareCommand, evaluateCommand, tuneCommand } from './job.ts';
+import { inspectCommand, verifyCommand } from './models.ts';
+import { adapterCommand, listCommand, showCommand } from './runs.ts';
+
+export const commands: readonly Command[] = [
+  tuneCommand,
+  evaluateCommand,
+  compareCommand,
+  checkCommand,
+  inspectCommand,
+  verifyCommand,
+  listCommand,
+  showCommand,
+  adapterCommand,
+];

@@ -1,0 +1,35 @@
+/** Entry of the program `softbench`. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { WorkerClient } from '../worker/index.ts';
+import { exitCodes } from './command.ts';
+import { runCommandLine } from './run.ts';
+
+// This file is bundled to dist/cli.js, beside dist/worker.js and below package.json.
+const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+const { version } = JSON.parse(readFileSync(here('../package.json'), 'utf8')) as { version: string };
+
+const stop = new AbortController();
+function interrupt(): void {
+  if (stop.signal.aborted) process.exit(exitCodes.stopped);
+  stop.abort();
+  process.stderr.write('\nStopping after the current step; press Ctrl-C again to end at once.\n');
+}
+process.on('SIGINT', interrupt);
+process.on('SIGTERM', interrupt);
+// A reader such as `head` that closes the pipe is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(exitCodes.done);
+  throw error;
+});
+
+const worker = new WorkerClient({ file: here('./worker.js') });
+process.exitCode = await runCommandLine(process.argv.slice(2), {
+  stdout: process.stdout,
+  stderr: process.stderr,
+  worker,
+  signal: stop.signal,
+  version,
+  pages: here('./webview'),
+});
+await worker.dispose();

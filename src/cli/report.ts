@@ -1,0 +1,74 @@
+/** The results page of a job as one HTML file. */
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Benchmark } from '../benchmark/types.ts';
+import { type DiskRunStore, makeFolder, writeWhole } from '../runs/index.ts';
+import { HumanError } from '../shared/errors.ts';
+import type { ItemDetail, ResultsView } from '../shared/protocol.ts';
+import type { ItemRecord } from '../shared/results.ts';
+import { pageHtml } from '../study/index.ts';
+
+/** Prompts are embedded up to this size in all: a few-shot prompt of a long benchmark is megabytes an item table. */
+const promptCharacters = 20_000_000;
+
+/** @param pages folder with the bundled pages (`results.js`, `results.css`) */
+export async function writeReport(file: string, view: ResultsView, store: DiskRunStore, pages: string): Promise<void> {
+  const items: Record<string, ItemRecord[]> = {};
+  for (const { run } of view.modes) items[run.id] = await store.readItems(run.id);
+  const part = async (name: string): Promise<string> => {
+    try {
+      // Without the pointer to a source map, which does not travel with the file.
+      return (await readFile(join(pages, name), 'utf8')).replace(/^(\/\/|\/\*)# sourceMappingURL=.*$/m, '');
+    } catch (cause) {
+      throw new HumanError('missing', `A part of Softbench is missing: ${join(pages, name)}.`, {
+        todo: 'Build or install it again.',
+        cause,
+      });
+    }
+  };
+  const html = pageHtml({
+    title: view.title,
+    data: { page: 'results', view, items, details: await itemDetails(view, items) },
+    script: await part('results.js'),
+    style: await part('results.css'),
+  });
+  await makeFolder(dirname(file));
+  await writeWhole(file, html);
+}
+
+/** Prompts, gold answers and sources of the items, rendered again from the benchmark file if it is still the same. */
+async function itemDetails(view: ResultsView, items: Record<string, ItemRecord[]>): Promise<ItemDetail[]> {
+  const { openBenchmark } = await import('../benchmark/index.ts');
+  let benchmark: Benchmark;
+  try {
+    benchmark = await openBenchmark(view.benchmark.file);
+  } catch {
+    // The results stand without their prompts.
+    return [];
+  }
+  if (view.modes.some(({ run }) => run.benchmark.digests.config !== benchmark.configDigest)) return [];
+  const byIndex = new Map<number, ItemDetail>();
+  const rows = new Map((await benchmark.items('evaluation')).map((item) => [item.index, item]));
+  let characters = 0;
+  for (const { run } of view.modes)
+    for (const record of items[run.id] ?? []) {
+      const item = rows.get(record.index);
+      if (!item) continue;
+      const source = { file: item.place.file, line: item.place.line ?? 1 };
+      const detail = byIndex.get(record.index) ?? {
+        index: record.index,
+        prompts: [],
+        records: [],
+        gold: record.gold,
+        source,
+      };
+      detail.records.push({ mode: run.mode, record });
+      if (characters < promptCharacters) {
+        const { text, parts } = await benchmark.prompt(item, run.settings.shots);
+        characters += text.length;
+        detail.prompts.push({ mode: run.mode, parts });
+      }
+      byIndex.set(record.index, detail);
+    }
+  return [...byIndex.values()].sort((a, b) => a.index - b.index);
+}

@@ -1,0 +1,153 @@
+/** `softbench runs …`: what the store holds. */
+import { resolve } from 'node:path';
+import { formatShare } from '../metrics/index.ts';
+import { exportAdapter, openRunStore, type RunFolder } from '../runs/index.ts';
+import { HumanError } from '../shared/errors.ts';
+import { loadResults } from '../study/index.ts';
+import type { Given } from './arguments.ts';
+import { type Command, commonOptions, exitCodes, operands, storeFolder, storeOption } from './command.ts';
+import { writeReport } from './report.ts';
+import { modeJson, resultLines } from './tables.ts';
+import { table } from './terminal.ts';
+
+export const listCommand: Command = {
+  name: 'runs list',
+  operands: '',
+  summary: 'list the runs of a store, newest first',
+  options: { ...storeOption, ...commonOptions },
+  async run(given, terminal) {
+    operands(given, [] as const);
+    const { runs, unreadable } = await openRunStore(storeFolder(given)).list();
+    if (terminal.json) {
+      terminal.printJson({ store: storeFolder(given), runs: runs.map(listJson), unreadable });
+      return exitCodes.done;
+    }
+    if (runs.length === 0) terminal.note(`There are no runs in ${storeFolder(given)}.`);
+    else
+      for (const line of table([
+        ['run', 'job', 'status', 'items', 'F', 'S'],
+        ...runs.map(({ run, summary }) => [
+          run.id,
+          run.group,
+          run.status,
+          `${summary?.scores.n ?? 0}/${run.benchmark.items}`,
+          summary ? formatShare(summary.scores.F) : '',
+          summary ? formatShare(summary.scores.S) : '',
+        ]),
+      ]))
+        terminal.print(line);
+    for (const { folder, reason } of unreadable) terminal.note(`Cannot be read: ${folder}: ${reason}`);
+    return exitCodes.done;
+  },
+};
+
+const listJson = ({ folder, run, summary }: RunFolder): Record<string, unknown> => ({
+  run: run.id,
+  folder,
+  group: run.group,
+  status: run.status,
+  message: run.message,
+  created: run.created,
+  model: run.model.name,
+  benchmark: run.benchmark.task,
+  mode: run.mode,
+  items: run.benchmark.items,
+  ...(summary && modeJson({ run, summary })),
+});
+
+/** Runs of a name: a run's or a job's. */
+async function named(given: Given, name: string): Promise<RunFolder[]> {
+  const store = openRunStore(storeFolder(given));
+  const { runs } = await store.list();
+  const found = runs.filter(({ run }) => run.id === name || run.group === name);
+  if (found.length === 0)
+    throw new HumanError('missing', `There is no run or job "${name}" in ${store.folder}.`, {
+      todo: 'See "softbench runs list".',
+    });
+  return found;
+}
+
+export const showCommand: Command = {
+  name: 'runs show',
+  operands: 'RUN|JOB',
+  summary: "show a run's or a job's results",
+  options: {
+    ...storeOption,
+    items: { type: 'flag', help: 'print every item too' },
+    report: { type: 'text', value: 'FILE', help: 'write the results page as one HTML file' },
+    ...commonOptions,
+  },
+  async run(given, terminal) {
+    const [name] = operands(given, ['RUN|JOB'] as const);
+    const store = openRunStore(storeFolder(given));
+    const ids = (await named(given, name)).map(({ run }) => run.id);
+    const view = await loadResults(store, { runs: ids });
+    const outcomes = await Promise.all(
+      (view?.modes ?? []).map(async ({ run, summary, done, total }) => ({
+        run,
+        summary,
+        done,
+        total,
+        items: await store.readItems(run.id),
+        problems: await store.problems(run.id),
+      })),
+    );
+    const report = given.text('report');
+    if (report !== undefined && view) await writeReport(resolve(report), view, store, terminal.surroundings.pages);
+    const finished = outcomes.flatMap(({ summary, ...rest }) => (summary ? [{ ...rest, summary }] : []));
+    if (terminal.json) {
+      terminal.printJson({
+        model: view?.model.name,
+        benchmark: view?.benchmark.task,
+        modes: finished.map((outcome) => ({
+          ...modeJson(outcome),
+          status: outcome.run.status,
+          problems: outcome.problems,
+          ...(given.flag('items') && { items: outcome.items }),
+        })),
+      });
+      return exitCodes.done;
+    }
+    if (finished.length) for (const line of resultLines(finished)) terminal.print(line);
+    for (const { run, done, total, problems } of outcomes) {
+      if (run.status !== 'finished')
+        terminal.print(
+          `${run.mode} is ${run.status}: ${done} of ${total} items.${run.message ? ` ${run.message}` : ''}`,
+        );
+      for (const problem of problems) terminal.note(`${run.id}: ${problem}`);
+      for (const note of run.notes) terminal.note(`Note (${run.mode}): ${note}`);
+    }
+    if (given.flag('items'))
+      for (const { run, items } of outcomes)
+        for (const { index, right, inFormat, cause, output, gold } of items)
+          terminal.print(
+            `${run.mode} ${index}: ${inFormat ? (right ? 'right' : 'wrong') : cause} · gold ${JSON.stringify(gold)} · ${JSON.stringify(output)}`,
+          );
+    return exitCodes.done;
+  },
+};
+
+export const adapterCommand: Command = {
+  name: 'runs export-adapter',
+  operands: 'RUN DIR',
+  summary: "write a run's soft prompt as a PEFT prompt-tuning adapter folder",
+  options: {
+    ...storeOption,
+    'base-model': { type: 'text', value: 'NAME', help: 'the PyTorch model it belongs to: Hugging Face id or folder' },
+    ...commonOptions,
+  },
+  async run(given, terminal) {
+    const [name, folder] = operands(given, ['RUN', 'DIR'] as const);
+    const store = openRunStore(storeFolder(given));
+    for (const { run } of await named(given, name)) {
+      const softPrompt = await store.readSoftPrompt(run.settings.softPromptFrom ?? run.id);
+      if (!softPrompt) continue;
+      const target = resolve(folder);
+      await exportAdapter(target, softPrompt, given.text('base-model') ?? run.model.name);
+      if (terminal.json) terminal.printJson({ run: run.id, folder: target, vectors: softPrompt.vectors });
+      else terminal.print(`${softPrompt.vectors} vectors of ${run.id} written to ${target}`);
+      return exitCodes.done;
+    }
+    throw new HumanError('missing', `"${name}" has no soft prompt.`, { todo: 'Tune one with "softbench tune".' });
+  },
+};

@@ -1,0 +1,141 @@
+/** Results as tables and sentences on a terminal. */
+import {
+  comparePaired,
+  formatInterval,
+  formatPoints,
+  formatSeconds,
+  formatShare,
+  splitGain,
+} from '../metrics/index.ts';
+import type { ItemRecord, RunFile, RunSummary, Scores, Share } from '../shared/results.ts';
+import { table } from './terminal.ts';
+
+export interface ModeOutcome {
+  run: RunFile;
+  summary: RunSummary;
+  items: readonly ItemRecord[];
+}
+
+/** The columns of the score table. One row each; LL only where candidates exist. */
+const columns: { title: string; of(scores: Scores): Share | null; mark?(scores: Scores): string }[] = [
+  { title: 'F in format', of: ({ F }) => F },
+  { title: 'S score', of: ({ S }) => S },
+  { title: 'K given format', of: ({ K }) => K, mark: ({ K }) => (K.value !== null && K.unreliable ? ' *' : '') },
+  { title: 'L lenient', of: ({ L }) => L },
+  { title: 'LL likelihood', of: ({ LL }) => LL },
+];
+
+const shareText = (share: Share | null): string =>
+  !share || share.value === null ? '–' : `${formatShare(share)} (${formatInterval(share)})`;
+
+/** Lines of the table of one benchmark × one model and what stands below it. */
+export function resultLines(outcomes: readonly ModeOutcome[]): string[] {
+  const first = outcomes[0];
+  if (!first) return ['No results.'];
+  const { run, summary } = first;
+  const shown = columns.filter(({ of }) => outcomes.some(({ summary }) => of(summary.scores) !== null));
+  const rows = outcomes.map(({ summary: { mode, scores, seconds, tuningSeconds } }) => [
+    mode,
+    ...shown.map(({ of, mark }) => shareText(of(scores)) + (mark?.(scores) ?? '')),
+    formatSeconds(seconds) + (tuningSeconds > 0 ? ` + ${formatSeconds(tuningSeconds)} tuning` : ''),
+  ]);
+  const unreliable = outcomes.some(({ summary: { scores } }) => scores.K.value !== null && scores.K.unreliable);
+  return [
+    `${run.benchmark.task} · ${run.model.name} · ${summary.scores.n} items · ${run.provider.running}, ${run.provider.threads} threads`,
+    '',
+    ...table([['mode', ...shown.map(({ title }) => title), 'time'], ...rows]),
+    ...(unreliable ? ['* K is unreliable: its interval is wider than ±5 points.'] : []),
+    '',
+    ...constantLines(outcomes),
+    ...outcomes.flatMap(({ summary: { mode, scores } }) =>
+      scores.commonest
+        ? [
+            `Commonest answer, ${mode}: "${shorten(scores.commonest.answer)}" in ${formatShare(scores.commonest.share)} of the outputs.`,
+          ]
+        : [],
+    ),
+    ...outcomes.flatMap(({ summary }) => causeLine(summary)),
+    ...comparisonLines(outcomes),
+  ];
+}
+
+/** What a constant answer would score: once where it is the same for all modes. */
+function constantLines(outcomes: readonly ModeOutcome[]): string[] {
+  const lines = outcomes.map(({ summary: { scores } }) => {
+    const constant = scores.constant
+      ? `Always answering "${shorten(scores.constant.answer)}" would score ${shareText(scores.constant.share)}.`
+      : '';
+    const chance = scores.chance === null ? '' : `Chance level: ${(scores.chance * 100).toFixed(1)} %.`;
+    return [constant, chance].filter(Boolean).join(' ');
+  });
+  if (new Set(lines).size === 1) return lines.slice(0, 1).filter(Boolean);
+  return lines.flatMap((line, i) => (line ? [`${outcomes[i]?.run.mode}: ${line}`] : []));
+}
+
+function causeLine({ mode, scores: { causes } }: RunSummary): string[] {
+  const entries = Object.entries(causes).sort(([, a], [, b]) => b - a);
+  return entries.length
+    ? [`Format failures, ${mode}: ${entries.map(([cause, count]) => `${cause} ${count}`).join(', ')}.`]
+    : [];
+}
+
+/** The soft prompt (else the last mode) against each other mode: paired on the same items. */
+function comparisonLines(outcomes: readonly ModeOutcome[]): string[] {
+  const subject = outcomes.find(({ run }) => run.mode === 'soft-prompt') ?? outcomes.at(-1);
+  if (!subject || outcomes.length < 2) return [];
+  return outcomes.filter((other) => other !== subject).flatMap((other) => comparisonLine(subject, other));
+}
+
+function comparisonLine(subject: ModeOutcome, other: ModeOutcome): string[] {
+  const theirs = new Map(other.items.map((item) => [item.index, item]));
+  const pairs = subject.items.flatMap((item) => {
+    const match = theirs.get(item.index);
+    return match ? [[match.inFormat && match.right, item.inFormat && item.right] as const] : [];
+  });
+  if (pairs.length === 0) return [];
+  const { difference, low, high, onlyA, onlyB, pValue } = comparePaired(
+    pairs.map(([a]) => a),
+    pairs.map(([, b]) => b),
+  );
+  const gain = splitGain(other.summary.scores, subject.summary.scores);
+  const parts = gain ? ` (format ${formatPoints(gain.format)}, knowledge ${formatPoints(gain.knowledge)})` : '';
+  const p = pValue < 0.001 ? 'p < 0.001' : `p = ${pValue.toFixed(3)}`;
+  return [
+    `${subject.run.mode} against ${other.run.mode}: S ${formatPoints(difference)} points` +
+      ` [${formatPoints(low)}, ${formatPoints(high)}]${parts}; only ${subject.run.mode} right on ${onlyB} items,` +
+      ` only ${other.run.mode} on ${onlyA} (exact McNemar ${p}).`,
+  ];
+}
+
+const shorten = (text: string): string => {
+  const flat = text.replace(/\s+/g, ' ');
+  return flat.length > 40 ? `${flat.slice(0, 39)}…` : flat;
+};
+
+/** A summary as the JSON of the command line has it. */
+export function modeJson({ run, summary }: Pick<ModeOutcome, 'run' | 'summary'>): Record<string, unknown> {
+  const { scores } = summary;
+  return {
+    mode: summary.mode,
+    n: scores.n,
+    F: scores.F,
+    S: scores.S,
+    K: scores.K,
+    L: scores.L,
+    LL: scores.LL,
+    constant: scores.constant,
+    commonest: scores.commonest,
+    chance: scores.chance,
+    causes: scores.causes,
+    seconds: summary.seconds,
+    tuningSeconds: summary.tuningSeconds,
+    bestStep: summary.bestStep,
+    promptTokens: summary.promptTokens,
+    outputTokens: summary.outputTokens,
+    peakMemoryBytes: summary.peakMemoryBytes,
+    run: run.id,
+    provider: run.provider.running,
+    settings: run.settings,
+    notes: run.notes,
+  };
+}
