@@ -61,6 +61,11 @@ export class WorkerClient<A extends Api = WorkerApi> {
     return this.#running !== null;
   }
 
+  /** Names, in the locks of run folders, of workers that have ended: whoever reads the store in this process needs them. */
+  get deadOwners(): readonly string[] {
+    return this.#dead;
+  }
+
   async #invoke(method: string, argument: unknown, options: CallOptions<unknown> = {}): Promise<unknown> {
     if (this.#disposed) throw new CancelledError('Softbench is shutting down.');
     clearTimeout(this.#idle);
