@@ -152,7 +152,7 @@ function scores(records: ItemRecord[]): Scores {
     n,
     F: share(F, n),
     S: share(S, n),
-    K: { ...K, unreliable: K.high - K.low > 0.2 },
+    K: { ...K, unreliable: K.high - K.low > 0.1 },
     L: share(
       number(({ lenientRight }) => lenientRight),
       n,

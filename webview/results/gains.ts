@@ -1,32 +1,16 @@
 /** The split of a score gain between two modes into format and knowledge, and what the format still takes away. */
+
+import { comparePaired, type PairedComparison, splitGain } from '../../src/metrics/index.ts';
 import { type PromptMode, promptModes } from '../../src/shared/modes.ts';
 import type { ModeResult, ResultsView } from '../../src/shared/protocol.ts';
 import type { Scores } from '../../src/shared/results.ts';
 import { type Child, h, render } from '../dom.ts';
-import { points } from '../format.ts';
+import { count, points } from '../format.ts';
 import { dropdown } from '../ui.ts';
 import { modeName } from './modes.ts';
+import type { RowTable } from './rows.ts';
 
-export interface Gain {
-  total: number;
-  format: number;
-  knowledge: number;
-}
-
-/**
- * ΔS = K̄·ΔF + F̄·ΔK, with K̄ and F̄ the means of the two modes: exact, since S = F × K. Where one mode has no output in
- * the format its K is not defined; the other's is taken, which counts the whole gain as format. Null without items.
- */
-export function gainOf(base: Scores, other: Scores): Gain | null {
-  if (base.F.value === null || other.F.value === null || base.S.value === null || other.S.value === null) return null;
-  const baseK = base.K.value ?? other.K.value ?? 0;
-  const otherK = other.K.value ?? base.K.value ?? 0;
-  return {
-    total: other.S.value - base.S.value,
-    format: ((baseK + otherK) / 2) * (other.F.value - base.F.value),
-    knowledge: ((base.F.value + other.F.value) / 2) * (otherK - baseK),
-  };
-}
+type Gain = NonNullable<ReturnType<typeof splitGain>>;
 
 /** The gain in words, the larger part first. */
 export function gainInWords(base: PromptMode, other: PromptMode, gain: Gain): string {
@@ -35,8 +19,34 @@ export function gainInWords(base: PromptMode, other: PromptMode, gain: Gain): st
     { name: 'knowledge', value: gain.knowledge },
   ].sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
   const said = parts.map(({ name, value }) => `${points(value)} from ${name}`).join(', ');
-  const change = Math.abs(gain.total) < 0.0005 ? 'scores the same as' : `scores ${points(gain.total)} points against`;
-  return `${other} ${change} ${base}: ${said}.`;
+  const size = Math.abs(100 * gain.total).toFixed(1);
+  const change = Number(size) === 0 ? 'the same as' : `${size} points ${gain.total > 0 ? 'more' : 'less'} than`;
+  return `${other} scores ${change} ${base}: ${said}.`;
+}
+
+/** The paired comparison in words; `onlyA` are items that only the base got right. */
+export function pairedInWords(base: PromptMode, other: PromptMode, paired: PairedComparison): string {
+  const { difference, low, high, onlyA, onlyB, pValue, n } = paired;
+  const p = pValue < 0.001 ? 'p < 0.001' : `p = ${pValue.toFixed(3)}`;
+  const verdict = pValue < 0.05 ? 'a real difference' : 'no clear difference';
+  return (
+    `On the ${count(n)} items of both: ${points(difference)} points (95 % interval ${points(low)} to ${points(high)}). ` +
+    `${count(onlyB)} only ${other} has right, ${count(onlyA)} only ${base}: ${verdict} (exact McNemar test, ${p}).`
+  );
+}
+
+/** Pairs the verdicts of two runs over the items that both have finished. */
+function pair(table: RowTable, base: string, other: string): PairedComparison | null {
+  const a: boolean[] = [];
+  const b: boolean[] = [];
+  for (const rows of table.byItem.values()) {
+    const first = rows.find(({ run }) => run === base);
+    const second = rows.find(({ run }) => run === other);
+    if (!first || !second) continue;
+    a.push(first.record.right);
+    b.push(second.record.right);
+  }
+  return a.length > 0 ? comparePaired(a, b) : null;
 }
 
 export class GainsSection {
@@ -54,7 +64,7 @@ export class GainsSection {
   #modes: ModeResult[] = [];
   #chosen: PromptMode | null = null;
 
-  constructor() {
+  constructor(private readonly table: RowTable) {
     this.element = h(
       'section',
       { 'aria-labelledby': 'gains-heading' },
@@ -88,8 +98,10 @@ export class GainsSection {
       order.map(({ run }) => ({ value: run.mode, label: run.mode })),
       base.run.mode,
     );
-    render(this.#table, [base.run.id, order.map(({ run, summary }) => [run.id, summary?.scores])], () =>
-      this.#content(order, base),
+    render(
+      this.#table,
+      [base.run.id, this.table.rows.length, order.map(({ run, summary }) => [run.id, summary?.scores])],
+      () => this.#content(order, base),
     );
   }
 
@@ -97,8 +109,8 @@ export class GainsSection {
     const baseScores = base.summary?.scores;
     if (!baseScores) return [];
     const gains = modes.flatMap(({ run, summary }) => {
-      const gain = summary && run.id !== base.run.id ? gainOf(baseScores, summary.scores) : null;
-      return gain ? [{ mode: run.mode, gain }] : [];
+      const gain = summary && run.id !== base.run.id ? splitGain(baseScores, summary.scores) : null;
+      return gain ? [{ mode: run.mode, gain, paired: pair(this.table, base.run.id, run.id) }] : [];
     });
     const largest = Math.max(0.01, ...gains.flatMap(({ gain }) => [gain.format, gain.knowledge].map(Math.abs)));
     const lost = (scores: Scores | undefined): string =>
@@ -107,7 +119,14 @@ export class GainsSection {
       h(
         'ul',
         { class: 'sentences' },
-        ...gains.map(({ mode, gain }) => h('li', {}, gainInWords(base.run.mode, mode, gain))),
+        ...gains.map(({ mode, gain, paired }) =>
+          h(
+            'li',
+            {},
+            h('span', {}, gainInWords(base.run.mode, mode, gain)),
+            paired && h('span', { class: 'sub' }, pairedInWords(base.run.mode, mode, paired)),
+          ),
+        ),
       ),
       h(
         'table',

@@ -29,7 +29,7 @@ class ResultsPage {
   readonly #content = h('div', { class: 'page-content', hidden: true });
   readonly #header: Header;
   readonly #modes = new ModesSection();
-  readonly #gains = new GainsSection();
+  readonly #gains = new GainsSection(this.#table);
   readonly #tuning = new TuningSection();
   readonly #causes: CausesSection;
   readonly #itemTable: ItemsSection;
@@ -82,7 +82,12 @@ class ResultsPage {
     this.#content.append(
       this.#empty,
       this.#modes.element,
-      h('div', { class: 'two-columns' }, this.#gains.element, this.#tuning.element, this.#causes.element),
+      h(
+        'div',
+        { class: 'two-columns' },
+        h('div', { class: 'column' }, this.#gains.element, this.#tuning.element),
+        this.#causes.element,
+      ),
       this.#itemTable.element,
     );
     root.append(this.#header.element, this.#state, this.#content, this.#toast);
@@ -126,7 +131,6 @@ class ResultsPage {
     }
     this.#header.update(view);
     this.#modes.update(view);
-    this.#gains.update(view);
     this.#tuning.update(view);
     this.#empty.hidden = view.modes.length > 0;
     if (view.modes.length === 0)
@@ -185,6 +189,7 @@ class ResultsPage {
 
   #showItems(): void {
     if (!this.#view) return;
+    this.#gains.update(this.#view);
     this.#causes.update(this.#view, this.#table);
     this.#itemTable.refresh();
     // A selection from before a reload opens as soon as its row is there.
