@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { type LensState, lensesOf } from '../../src/editor/lenses.ts';
+import { duration, resultWords, size } from '../../src/editor/words.ts';
+import type { PromptMode } from '../../src/shared/modes.ts';
+import type { RunSummary, Share } from '../../src/shared/results.ts';
+
+const share = (count: number, n: number): Share => ({ value: n ? count / n : null, low: 0, high: 1, count, n });
+const summary = (mode: PromptMode, right: number, inFormat: number, n: number): RunSummary => ({
+  schema: 1,
+  run: `run-${mode}`,
+  mode,
+  scores: {
+    n,
+    F: share(inFormat, n),
+    S: share(right, n),
+    K: { ...share(right, inFormat), unreliable: false },
+    L: share(right, n),
+    LL: null,
+    constant: null,
+    commonest: null,
+    chance: null,
+    causes: {},
+  },
+  seconds: 1,
+  tuningSeconds: 0,
+  promptTokens: 1,
+  outputTokens: 1,
+  peakMemoryBytes: null,
+  bestStep: null,
+});
+const idle: LensState = { model: { name: 'tiny', folder: '/m/tiny' }, job: null, results: [], resumable: null };
+const commandsOf = (state: LensState): string[] => lensesOf(state).map(({ command }) => command);
+
+describe('lenses above the task', () => {
+  it('offer what can be done, and name the model', () => {
+    expect(lensesOf(idle).map(({ title }) => title)).toEqual([
+      '$(play) Evaluate',
+      '$(zap) Tune soft prompt',
+      '$(git-compare) Compare prompt modes',
+      '$(eye) Preview prompts',
+      '$(chip) tiny',
+    ]);
+    expect(lensesOf({ ...idle, model: null }).at(-1)?.title).toBe('$(chip) Choose model…');
+  });
+
+  it('show progress and Stop in place of starting another job', () => {
+    const state: LensState = { ...idle, job: { state: 'running', text: 'soft-prompt: tuning, step 3 of 80' } };
+    expect(lensesOf(state)[0]?.title).toBe('$(sync~spin) soft-prompt: tuning, step 3 of 80');
+    expect(lensesOf(state)[1]).toMatchObject({ title: '■ Stop', command: 'softbench.stop' });
+    expect(commandsOf(state)).not.toContain('softbench.tune');
+  });
+
+  it('do not offer to stop twice', () => {
+    expect(commandsOf({ ...idle, job: { state: 'stopping', text: 'stopping' } })).not.toContain('softbench.stop');
+  });
+
+  it('offer to resume what was stopped, by its job', () => {
+    const resume = lensesOf({ ...idle, resumable: { group: 'g1', text: 'It was stopped.' } }).find(
+      ({ command }) => command === 'softbench.resume',
+    );
+    expect(resume).toMatchObject({ title: '↻ Resume', more: ['g1'] });
+  });
+
+  it('tell the last result in words and open it', () => {
+    const results = [summary('zero-shot', 4, 10, 100), summary('soft-prompt', 123, 200, 200)];
+    const last = lensesOf({ ...idle, results }).at(-1);
+    expect(last).toMatchObject({
+      title: '$(graph) soft-prompt 61.5 % · zero-shot 4.0 %',
+      command: 'softbench.openResults',
+    });
+    expect(last?.tooltip).toContain(
+      'zero-shot: score S 4.0 % = in the required form F 10.0 % × right among those K 40.0 %',
+    );
+  });
+});
+
+describe('figures in words', () => {
+  it('says nothing where nothing could be counted', () => {
+    expect(resultWords([summary('zero-shot', 0, 0, 0)])).toBe('zero-shot –');
+  });
+  it.each([
+    [0.4, 'under 1 s'],
+    [41.6, '42 s'],
+    [59.6, '60 s'],
+    [150, '3 min'],
+    [3600, '1 h'],
+    [7500, '2 h 5 min'],
+  ])('%s seconds: %s', (seconds, text) => expect(duration(seconds)).toBe(text));
+  it.each([
+    [512, '512 B'],
+    [1_250_000, '1.3 MB'],
+    [538_000_000, '538 MB'],
+  ])('%s bytes: %s', (bytes, text) => expect(size(bytes)).toBe(text));
+});
