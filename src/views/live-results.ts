@@ -27,6 +27,8 @@ interface LiveRun {
   tuning: TuningRecord[];
   done: number;
   total: number | null;
+  /** It was seen in the store: when it is not there any more, it was deleted. */
+  onDisk: boolean;
 }
 
 /** Items that a page has to add: they stand in the run's file from position `from` on. */
@@ -61,12 +63,13 @@ export class LiveResults {
           tuning: told && told.tuning.length > tuning.length ? told.tuning : tuning,
           done: Math.max(done, told?.done ?? 0),
           total: told?.total ?? null,
+          onDisk: true,
         });
       }),
     );
     // A run that began after the list was made is known from the job only.
     for (const [id, told] of this.#runs)
-      if (!next.has(id) && !runs.some(({ run }) => run.id === id) && told.run.status === 'running') next.set(id, told);
+      if (!told.onDisk && !next.has(id) && !runs.some(({ run }) => run.id === id)) next.set(id, told);
     this.#runs = next;
   }
 
@@ -83,6 +86,7 @@ export class LiveResults {
           tuning: told?.tuning ?? [],
           done: told?.done ?? 0,
           total: told?.total ?? null,
+          onDisk: told?.onDisk ?? false,
         });
         return null;
       }

@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest';
+import type { RunFolder } from '../../src/runs/index.ts';
+import type { PromptMode } from '../../src/shared/modes.ts';
+import type { ItemRecord, RunFile, RunSummary, TuningRecord } from '../../src/shared/results.ts';
+import { LiveResults, type ResultsReader } from '../../src/views/live-results.ts';
+
+const subject = { task: 't', benchmarkFile: '/b.yaml', modelName: 'm', modelFolder: '/m' };
+
+const runFile = (id: string, mode: PromptMode, status: RunFile['status'], created: string): RunFile => ({
+  schema: 1,
+  id,
+  softbench: '0',
+  onnxruntime: '0',
+  created,
+  updated: created,
+  status,
+  group: 'g',
+  mode,
+  model: { name: 'm', folder: '/m', graphFile: 'x', digests: { graph: '', weights: '', tokenizer: '', config: '' } },
+  benchmark: { task: 't', file: '/b.yaml', digests: { config: '', data: '' }, items: 9, split: 'test' },
+  settings: {
+    limit: null,
+    shots: 0,
+    fewShotSeed: 0,
+    batchSize: 1,
+    generation: { until: [], maxNewTokens: 1, temperature: 0, topP: 1, seed: 0 },
+    softPrompt: null,
+    softPromptFrom: null,
+  },
+  provider: { asked: 'cpu', running: 'cpu', reason: '', threads: 1 },
+  notes: [],
+});
+const share = { value: 1, low: 0, high: 1, count: 9, n: 9 };
+const summary = (run: string, mode: PromptMode): RunSummary => ({
+  schema: 1,
+  run,
+  mode,
+  scores: {
+    n: 9,
+    F: share,
+    S: share,
+    K: { ...share, unreliable: false },
+    L: share,
+    LL: null,
+    constant: null,
+    commonest: null,
+    chance: null,
+    causes: {},
+  },
+  seconds: 1,
+  tuningSeconds: 0,
+  promptTokens: 1,
+  outputTokens: 1,
+  peakMemoryBytes: null,
+  bestStep: null,
+});
+const item = (index: number): ItemRecord => ({
+  schema: 1,
+  index,
+  prompt: { hash: '', tokens: 1 },
+  output: '',
+  outputTokens: 1,
+  stop: { reason: 'eos' },
+  gold: '',
+  strict: { answer: null, span: null },
+  lenient: { answer: null, span: null },
+  inFormat: false,
+  right: false,
+  lenientRight: false,
+  cause: null,
+});
+const step = (number: number, loss: number): TuningRecord => ({
+  schema: 1,
+  kind: 'step',
+  step: number,
+  loss,
+  gradientNorm: 1,
+  learningRate: 1,
+  seconds: 1,
+  batch: [1, 1],
+  answerTokens: 1,
+});
+const reader = (items: ItemRecord[], tuning: TuningRecord[] = []): ResultsReader => ({
+  readItems: async (_, from = 0) => items.slice(from),
+  readTuning: async () => tuning,
+});
+
+const old: RunFolder = {
+  folder: '/s/old',
+  run: runFile('old', 'zero-shot', 'finished', '2026-01-01'),
+  summary: summary('old', 'zero-shot'),
+};
+
+describe('live results', () => {
+  it('begin with what is on disk', async () => {
+    const stopped: RunFolder = {
+      folder: '/s/half',
+      run: runFile('half', 'few-shot', 'stopped', '2026-01-02'),
+      summary: null,
+    };
+    const results = new LiveResults(subject);
+    await results.load([stopped, old], () => reader([item(0), item(1)]));
+    expect(results.view(null, null).modes.map(({ run, done, total }) => [run.id, done, total])).toEqual([
+      ['old', 9, 9],
+      ['half', 2, 9],
+    ]);
+  });
+
+  it('are of this benchmark and model only', async () => {
+    const other: RunFolder = { ...old, run: { ...old.run, id: 'other', model: { ...old.run.model, folder: '/n' } } };
+    const results = new LiveResults(subject);
+    await results.load([other], () => reader([]));
+    expect(results.view(null, null)).toMatchObject({ title: 't · m', modes: [] });
+  });
+
+  it('follow a new run, which takes the place of the older one of its mode', async () => {
+    const results = new LiveResults(subject);
+    await results.load([old], () => reader([]));
+    results.follow({ kind: 'run', run: runFile('new', 'zero-shot', 'running', '2026-02-01') });
+    const added = results.follow({
+      kind: 'items',
+      run: 'new',
+      mode: 'zero-shot',
+      done: 3,
+      total: 5,
+      secondsLeft: 1,
+      records: [item(1), item(0)],
+    });
+    // Of three finished items the last two came now: they begin at position 1 of the file.
+    expect(added).toMatchObject({ run: 'new', from: 1 });
+    const [mode] = results.view(null, null).modes;
+    expect(mode).toMatchObject({ run: { id: 'new' }, done: 3, total: 5, summary: null });
+    results.follow({ kind: 'summary', summary: summary('new', 'zero-shot') });
+    expect(results.view(null, null).modes[0]).toMatchObject({ run: { status: 'finished' }, done: 9 });
+  });
+
+  it('keep what the job has told when the list on disk is older', async () => {
+    const results = new LiveResults(subject);
+    results.follow({ kind: 'run', run: runFile('new', 'zero-shot', 'running', '2026-02-01') });
+    results.follow({
+      kind: 'items',
+      run: 'new',
+      mode: 'zero-shot',
+      done: 4,
+      total: 5,
+      secondsLeft: 1,
+      records: [],
+    });
+    await results.load([], () => null);
+    expect(results.view(null, null).modes[0]).toMatchObject({ run: { id: 'new' }, done: 4 });
+  });
+
+  it('forget a run that was deleted', async () => {
+    const results = new LiveResults(subject);
+    await results.load([old], () => reader([]));
+    await results.load([], () => reader([]));
+    expect(results.view(null, null).modes).toEqual([]);
+  });
+
+  it('redo the steps after a checkpoint when tuning is resumed', async () => {
+    const results = new LiveResults(subject);
+    const run = runFile('r', 'soft-prompt', 'running', '2026-02-01');
+    await results.load([{ folder: '/s/r', run, summary: null }], () =>
+      reader([], [step(1, 3), step(2, 2), step(3, 1)]),
+    );
+    results.follow({ kind: 'tuning', run: 'r', record: step(2, 1.5), steps: 80, secondsLeft: null });
+    const losses = results.view(null, null).modes[0]?.tuning.map((record) => record.loss);
+    expect(losses).toEqual([3, 1.5]);
+  });
+});
