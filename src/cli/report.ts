@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Benchmark } from '../benchmark/types.ts';
 import { type DiskRunStore, makeFolder, writeWhole } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
+import { usesSoftPrompt } from '../shared/modes.ts';
 import type { ItemDetail, ResultsView } from '../shared/protocol.ts';
 import type { ItemRecord } from '../shared/results.ts';
 import { pageHtml } from '../study/index.ts';
@@ -66,7 +67,9 @@ async function itemDetails(view: ResultsView, items: Record<string, ItemRecord[]
       if (characters < promptCharacters) {
         const { text, parts } = await benchmark.prompt(item, run.settings.shots);
         characters += text.length;
-        detail.prompts.push({ mode: run.mode, parts });
+        // An empty part marks where the vectors stand, as in the editor.
+        const vectors = usesSoftPrompt(run.mode) ? [{ kind: 'soft-prompt', text: '' }] : [];
+        detail.prompts.push({ mode: run.mode, parts: [...vectors, ...parts] });
       }
       byIndex.set(record.index, detail);
     }

@@ -55,22 +55,29 @@ const listJson = ({ folder, run, summary }: RunFolder): Record<string, unknown> 
   ...(summary && modeJson({ run, summary })),
 });
 
-/** Runs of a name: a run's or a job's. */
-async function named(given: Given, name: string): Promise<RunFolder[]> {
+/** Runs of names: those of runs or of jobs. */
+async function named(given: Given, names: readonly string[]): Promise<RunFolder[]> {
   const store = openRunStore(storeFolder(given));
   const { runs } = await store.list();
-  const found = runs.filter(({ run }) => run.id === name || run.group === name);
-  if (found.length === 0)
-    throw new HumanError('missing', `There is no run or job "${name}" in ${store.folder}.`, {
+  const isOf = (name: string, { run }: RunFolder): boolean => run.id === name || run.group === name;
+  const unknown = names.find((name) => !runs.some((folder) => isOf(name, folder)));
+  if (unknown !== undefined)
+    throw new HumanError('missing', `There is no run or job "${unknown}" in ${store.folder}.`, {
       todo: 'See "softbench runs list".',
+    });
+  const found = runs.filter((folder) => names.some((name) => isOf(name, folder)));
+  const subjects = new Set(found.map(({ run }) => `${run.benchmark.task} · ${run.model.name}`));
+  if (subjects.size > 1)
+    throw new HumanError('bad-input', `These runs do not belong together: ${[...subjects].join('; ')}.`, {
+      todo: 'Name runs of one benchmark and one model.',
     });
   return found;
 }
 
 export const showCommand: Command = {
   name: 'runs show',
-  operands: 'RUN|JOB',
-  summary: "show a run's or a job's results",
+  operands: 'RUN|JOB…',
+  summary: "show a job's results, or those of runs of one benchmark and model side by side",
   options: {
     ...storeOption,
     items: { type: 'flag', help: 'print every item too' },
@@ -78,9 +85,9 @@ export const showCommand: Command = {
     ...commonOptions,
   },
   async run(given, terminal) {
-    const [name] = operands(given, ['RUN|JOB'] as const);
+    if (given.positionals.length === 0) operands(given, ['RUN|JOB'] as const);
     const store = openRunStore(storeFolder(given));
-    const ids = (await named(given, name)).map(({ run }) => run.id);
+    const ids = (await named(given, given.positionals)).map(({ run }) => run.id);
     const view = await loadResults(store, { runs: ids });
     const outcomes = await Promise.all(
       (view?.modes ?? []).map(async ({ run, summary, done, total }) => ({
@@ -139,7 +146,7 @@ export const adapterCommand: Command = {
   async run(given, terminal) {
     const [name, folder] = operands(given, ['RUN', 'DIR'] as const);
     const store = openRunStore(storeFolder(given));
-    for (const { run } of await named(given, name)) {
+    for (const { run } of await named(given, [name])) {
       const softPrompt = await store.readSoftPrompt(run.settings.softPromptFrom ?? run.id);
       if (!softPrompt) continue;
       const target = resolve(folder);

@@ -40,6 +40,11 @@ const held = new Set<string>();
  */
 export function setLockOwner(name: string, dead: Iterable<string>): void {
   owner = name;
+  markOwnersDead(dead);
+}
+
+/** Tells this thread that others of its process have ended: their runs are not being written any more. */
+export function markOwnersDead(dead: Iterable<string>): void {
   for (const one of dead) deadOwners.add(one);
 }
 

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
+import { markOwnersDead } from '../runs/index.ts';
 import { asError, CancelledError, HumanError } from '../shared/errors.ts';
 import type { WorkerApi } from '../shared/protocol.ts';
 import { type Api, type CallOptions, type Client, connect } from '../shared/rpc.ts';
@@ -130,6 +131,7 @@ export class WorkerClient<A extends Api = WorkerApi> {
     const exited = new Promise<void>((resolve) => {
       worker.on('exit', (code) => {
         this.#dead.push(owner);
+        markOwnersDead([owner]);
         if (this.#running?.worker === worker) this.#running = null;
         if (this.isBusy) log?.(`The worker ended with code ${code} while it had work.`);
         fail(

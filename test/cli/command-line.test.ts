@@ -149,7 +149,7 @@ describe('a job', () => {
   });
 
   it('stops at Ctrl-C with exit code 130, and resumes to the same result', async () => {
-    const job = ['evaluate', 'sums.yaml', '--model', 'slow', '--modes', 'zero-shot'];
+    const job = ['evaluate', 'sums.yaml', '--model', 'slow-50', '--modes', 'zero-shot'];
     let isSent = false;
     const stopped = await softbench(job, (stderr, child) => {
       if (!isSent && /evaluating: \d+\/12 items/.test(stderr)) {
@@ -178,7 +178,7 @@ describe('a job', () => {
 
   it('ends at once at the second Ctrl-C', async () => {
     let sent = 0;
-    const { code } = await softbench(['evaluate', 'sums.yaml', '--model', 'slow'], (stderr, child) => {
+    const { code } = await softbench(['evaluate', 'sums.yaml', '--model', 'slow-50'], (stderr, child) => {
       if (sent < 2 && /evaluating: \d+\/12 items/.test(stderr)) {
         sent = 2;
         child.kill('SIGINT');

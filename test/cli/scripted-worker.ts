@@ -12,7 +12,7 @@ serveHost(
       if (folder.includes('broken'))
         throw new HumanError('engine', 'The graph is broken.', { todo: 'Export it again.' });
       const model = scriptedModel();
-      const slow = folder.includes('slow');
+      const slow = /slow-(\d+)/.exec(folder);
       return {
         ...model,
         identity: { ...model.identity, folder },
@@ -21,7 +21,7 @@ serveHost(
             ...hooks,
             onResult: async (result) => {
               await hooks.onResult(result);
-              if (slow) await sleep(50);
+              if (slow) await sleep(Number(slow[1]));
             },
           }),
       };
