@@ -27,6 +27,7 @@ import { EmbeddingTable } from './embedding.ts';
 import { generate } from './generate.ts';
 import { logLikelihood } from './log-likelihood.ts';
 import { chooseProvider } from './runtime.ts';
+import { OnnxTraining } from './training.ts';
 
 export class OnnxLanguageModel implements LanguageModel {
   readonly identity: ModelIdentity;
@@ -105,7 +106,11 @@ export class OnnxLanguageModel implements LanguageModel {
 
   async openTraining(settings: { vectors: number; batchSize: number }): Promise<TrainingEngine> {
     if (!this.embedding) throw noEmbedding(this.files);
-    throw new Error(`not yet ${settings.vectors}`);
+    return new OnnxTraining(this.files.file, {
+      ...settings,
+      provider: this.provider,
+      padTokenId: this.tokenizer.padTokenId,
+    });
   }
 
   peakMemoryBytes(): number {

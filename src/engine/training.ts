@@ -1,0 +1,224 @@
+/** Loss and gradient of soft-prompt tuning: batches in, one ONNX Runtime call a step. */
+import type { SoftPrompt, StepResult, TrainingEngine, TrainingExample } from '../evaluate/language-model.ts';
+import {
+  answerPositionsInput,
+  gradientOutput,
+  labelsInput,
+  lossOutput,
+  softPromptInput,
+  type TrainingSizes,
+  trainingForward,
+  trainingGraph,
+  weightsInput,
+} from '../gradient/index.ts';
+import { type OnnxFile, type OnnxModel, weightsInPlace } from '../onnx/index.ts';
+import { HumanError, throwIfCancelled } from '../shared/errors.ts';
+import type { ProviderReport } from '../shared/results.ts';
+import { createSession, loadOnnxRuntime, type OrtTensor, type Session } from './runtime.ts';
+
+export interface TrainingSettings {
+  vectors: number;
+  batchSize: number;
+  provider: ProviderReport;
+  padTokenId: number;
+}
+
+/** Compiled graphs held at a time; each keeps its working memory. */
+const mostSessions = 2;
+
+/**
+ * Padded length for a row: eight steps an octave, so that padding costs a twelfth on the whole and lengths between 64
+ * and 512 take no more than 24 graphs. Depends on nothing but the length: a resumed run computes what an unbroken one
+ * would.
+ */
+export function paddedLength(length: number): number {
+  const step = Math.max(8, 2 ** (Math.floor(Math.log2(Math.max(length, 1))) - 3));
+  return Math.ceil(length / step) * step;
+}
+
+/** Padded number of answer tokens in a batch: four steps an octave. */
+export function paddedAnswers(count: number): number {
+  const step = Math.max(8, 2 ** (Math.floor(Math.log2(Math.max(count, 1))) - 2));
+  return Math.ceil(count / step) * step;
+}
+
+/** A batch as the training graph reads it. */
+export interface TrainingBatch {
+  sizes: TrainingSizes;
+  inputIds: BigInt64Array;
+  attentionMask: BigInt64Array;
+  positionIds: BigInt64Array;
+  /** [answers, 2]: row, and position of the token that predicts. */
+  positions: BigInt64Array;
+  labels: BigInt64Array;
+  weights: Float32Array;
+  answerTokens: number;
+}
+
+/**
+ * Rows [soft prompt, prompt, answer], padded on the right. The last answer token is predicted but not read, so it is
+ * left out of the input. Positions are clip(cumsum(mask) - 1, 0); the loss weighs every answer token of the batch alike.
+ */
+export function trainingBatch(
+  examples: readonly TrainingExample[],
+  vectors: number,
+  padTokenId: number,
+): TrainingBatch {
+  const rows = examples.map(({ prompt, answer }) => [...prompt, ...answer.slice(0, -1)]);
+  const answerTokens = examples.reduce((sum, { answer }) => sum + answer.length, 0);
+  if (examples.length === 0 || answerTokens === 0) throw new Error('A training batch needs at least one answer token.');
+  const batch = rows.length;
+  const length = paddedLength(vectors + Math.max(...rows.map((row) => row.length)));
+  const answers = paddedAnswers(answerTokens);
+  const result: TrainingBatch = {
+    sizes: { batch, length, vectors, answers },
+    inputIds: new BigInt64Array(batch * length).fill(BigInt(padTokenId)),
+    attentionMask: new BigInt64Array(batch * length),
+    positionIds: new BigInt64Array(batch * length),
+    positions: new BigInt64Array(answers * 2),
+    labels: new BigInt64Array(answers),
+    weights: new Float32Array(answers),
+    answerTokens,
+  };
+  let slot = 0;
+  rows.forEach((row, at) => {
+    const start = at * length;
+    const end = vectors + row.length;
+    row.forEach((token, position) => {
+      result.inputIds[start + vectors + position] = BigInt(token);
+    });
+    for (let position = 0; position < length; position++) {
+      result.attentionMask[start + position] = position < end ? 1n : 0n;
+      result.positionIds[start + position] = BigInt(Math.min(position, end - 1));
+    }
+    const { prompt, answer } = examples[at] ?? { prompt: [], answer: [] };
+    answer.forEach((token, offset) => {
+      const predictor = vectors + prompt.length - 1 + offset;
+      if (predictor < 0)
+        throw new HumanError('bad-input', 'A training example has an empty prompt, and there is no soft prompt.', {
+          todo: 'Give the prompt some text, or the soft prompt at least one vector.',
+        });
+      result.positions[2 * slot] = BigInt(at);
+      result.positions[2 * slot + 1] = BigInt(predictor);
+      result.labels[slot] = BigInt(token);
+      result.weights[slot] = 1 / answerTokens;
+      slot++;
+    });
+  });
+  return result;
+}
+
+/** Training of one soft prompt on one model; sessions are compiled as sizes come up. */
+export class OnnxTraining implements TrainingEngine {
+  readonly #file: OnnxFile;
+  readonly #forward: OnnxModel;
+  /** Least recently used first. */
+  readonly #sessions = new Map<string, Session>();
+
+  /** @throws HumanError where the graph has no token embedding */
+  constructor(
+    file: OnnxFile,
+    private readonly settings: TrainingSettings,
+  ) {
+    this.#file = weightsInPlace(file);
+    this.#forward = trainingForward(this.#file);
+  }
+
+  async step(examples: readonly TrainingExample[], softPrompt: SoftPrompt, signal?: AbortSignal): Promise<StepResult> {
+    const { batch, outputs } = await this.#run(examples, softPrompt, true, signal);
+    const gradient = outputs[gradientOutput]?.data;
+    if (!(gradient instanceof Float32Array)) throw new Error('the training graph gives a float32 gradient');
+    return {
+      loss: lossOf(outputs),
+      answerTokens: batch.answerTokens,
+      gradient: Float32Array.from(gradient),
+      batch: [batch.sizes.batch, batch.sizes.length],
+    };
+  }
+
+  async loss(
+    examples: readonly TrainingExample[],
+    softPrompt: SoftPrompt,
+    signal?: AbortSignal,
+  ): Promise<{ loss: number; answerTokens: number }> {
+    const { batch, outputs } = await this.#run(examples, softPrompt, false, signal);
+    return { loss: lossOf(outputs), answerTokens: batch.answerTokens };
+  }
+
+  async close(): Promise<void> {
+    const sessions = [...this.#sessions.values()];
+    this.#sessions.clear();
+    for (const session of sessions) await session.release();
+  }
+
+  async #run(
+    examples: readonly TrainingExample[],
+    softPrompt: SoftPrompt,
+    withGradient: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<{ batch: TrainingBatch; outputs: Record<string, OrtTensor> }> {
+    throwIfCancelled(signal);
+    const batch = trainingBatch(examples, softPrompt.vectors, this.settings.padTokenId);
+    const session = await this.#session(batch.sizes, withGradient);
+    throwIfCancelled(signal);
+    const { Tensor } = await loadOnnxRuntime();
+    const { batch: rows, length, answers } = batch.sizes;
+    const all: Record<string, OrtTensor> = {
+      input_ids: new Tensor('int64', batch.inputIds, [rows, length]),
+      attention_mask: new Tensor('int64', batch.attentionMask, [rows, length]),
+      position_ids: new Tensor('int64', batch.positionIds, [rows, length]),
+      token_type_ids: new Tensor('int64', new BigInt64Array(rows * length), [rows, length]),
+      [softPromptInput]: new Tensor('float32', softPrompt.data, [softPrompt.vectors, softPrompt.hiddenSize]),
+      [answerPositionsInput]: new Tensor('int64', batch.positions, [answers, 2]),
+      [labelsInput]: new Tensor('int64', batch.labels, [answers]),
+      [weightsInput]: new Tensor('float32', batch.weights, [answers]),
+    };
+    const feeds: Record<string, OrtTensor> = {};
+    for (const name of session.inputNames) {
+      const tensor = all[name];
+      if (!tensor)
+        throw new HumanError('unsupported', `The graph has an input "${name}" that tuning cannot give.`, {
+          place: { file: this.#file.file },
+          todo: 'Export the model with optimum (task text-generation-with-past).',
+        });
+      feeds[name] = tensor;
+    }
+    try {
+      return { batch, outputs: await session.run(feeds) };
+    } catch (thrown) {
+      throw new HumanError('engine', `The training step failed in ONNX Runtime: ${String(thrown)}`, {
+        todo: 'A smaller batch size or shorter prompts need less memory.',
+        cause: thrown,
+      });
+    }
+  }
+
+  async #session(sizes: TrainingSizes, withGradient: boolean): Promise<Session> {
+    const key = `${sizes.batch}×${sizes.length}, ${sizes.answers}, ${sizes.vectors}${withGradient ? '' : ', loss only'}`;
+    const held = this.#sessions.get(key);
+    if (held) {
+      this.#sessions.delete(key);
+      this.#sessions.set(key, held);
+      return held;
+    }
+    while (this.#sessions.size >= mostSessions) {
+      const [oldest] = this.#sessions;
+      if (!oldest) break;
+      this.#sessions.delete(oldest[0]);
+      await oldest[1].release();
+    }
+    const model = trainingGraph(this.#forward, sizes, { withGradient });
+    const session = await createSession(model, {
+      provider: this.settings.provider,
+      weightFolder: this.#file.folder,
+    });
+    this.#sessions.set(key, session);
+    return session;
+  }
+}
+
+function lossOf(outputs: Record<string, OrtTensor>): number {
+  const value = outputs[lossOutput]?.data[0];
+  if (typeof value !== 'number') throw new Error('the training graph gives a float32 loss');
+  return value;
+}
