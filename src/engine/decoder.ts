@@ -64,7 +64,13 @@ export class Decoder {
   static async open(files: ModelFiles, settings: DecoderSettings): Promise<Decoder> {
     const graph = inferenceGraph(files.file, files.signature);
     const ort = await loadOnnxRuntime();
-    const session = await createSession(graph.model, { ...settings, weightFolder: graph.weightFolder });
+    // With few rows a product that re-orders its weight at every call does little else: packing them once made decoding
+    // 1.9 × as fast at batch 8 and 1.2 × at batch 1 (SmolLM2-135M, 2 threads), for 0.4 GB of private memory.
+    const session = await createSession(graph.model, {
+      ...settings,
+      weightFolder: graph.weightFolder,
+      prepack: settings.prepack ?? true,
+    });
     return new Decoder(ort, session, files.signature, graph, settings, isWindowed(files.folder.config));
   }
 
