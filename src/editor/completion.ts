@@ -2,12 +2,12 @@
 import * as vscode from 'vscode';
 import { benchmarkFiles } from './codelens.ts';
 import { findTask } from './detect.ts';
-import { hoverAt, suggestionsAt } from './suggest.ts';
 
 const provider: vscode.CompletionItemProvider & vscode.HoverProvider = {
-  provideCompletionItems(document, position) {
+  async provideCompletionItems(document, position) {
     const text = document.getText();
     if (!findTask(text)) return [];
+    const { suggestionsAt } = await import('./suggest.ts');
     return suggestionsAt(text, position.line, position.character).map((suggestion, order) => {
       const item = new vscode.CompletionItem(
         suggestion.label,
@@ -21,9 +21,11 @@ const provider: vscode.CompletionItemProvider & vscode.HoverProvider = {
       return item;
     });
   },
-  provideHover(document, position) {
+  async provideHover(document, position) {
     const text = document.getText();
-    const found = findTask(text) && hoverAt(text, position.line, position.character);
+    if (!findTask(text)) return null;
+    const { hoverAt } = await import('./suggest.ts');
+    const found = hoverAt(text, position.line, position.character);
     return (
       found &&
       new vscode.Hover(

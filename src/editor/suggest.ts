@@ -27,11 +27,11 @@ export function suggestionsAt(text: string, line: number, column: number): Sugge
   if (owner && !owner.inside) return valuesOf(text, path);
   if (/\s/.test(typed)) return [];
   return (keysAt(path) ?? [])
-    .filter(({ key }) => !siblings.includes(key))
+    .filter(({ key, idle }) => !idle && !siblings.includes(key))
     .map((one) => ({
       label: one.key,
       kind: 'key',
-      insert: one.inside || one.type.startsWith('list') ? `${one.key}:` : `${one.key}: `,
+      insert: one.inside ? `${one.key}:` : `${one.key}: `,
       detail: one.type,
       meaning: one.meaning,
     }));
@@ -65,7 +65,7 @@ export function hoverAt(
     const { path, valueKey } = cursorAt(text, line, start);
     if (valueKey !== null) {
       const doc = keyDoc([...path, valueKey]);
-      const chosen = doc?.values?.find((one) => one.value === match[0] && one.meaning);
+      const chosen = doc?.values.find((one) => one.value === match[0] && one.meaning);
       return chosen ? { markdown: `\`${chosen.value}\`: ${chosen.meaning}`, start, end } : null;
     }
     if (!/^["']?\s*:/.test(content.slice(end))) return null;
@@ -76,6 +76,8 @@ export function hoverAt(
 }
 
 function hoverText({ key, type, meaning, values }: KeyDoc): string {
-  const choices = (values ?? []).filter((one) => one.meaning).map((one) => `- \`${one.value}\`: ${one.meaning}`);
-  return [`**${key}** (${type})`, meaning, ...(choices.length > 0 ? [choices.join('\n')] : [])].join('\n\n');
+  const choices = values.filter((one) => one.meaning).map((one) => `- \`${one.value}\`: ${one.meaning}`);
+  return [`**${key}**${type ? ` (${type})` : ''}`, meaning, ...(choices.length > 0 ? [choices.join('\n')] : [])].join(
+    '\n\n',
+  );
 }

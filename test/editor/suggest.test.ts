@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { benchmarkKeys, type KeyDoc } from '../../src/editor/keys.ts';
+import { filterTable, refusedFilters } from '../../src/benchmark/filters.ts';
+import { fewShotKeys, type Key, softbenchKeys, softPromptKeys, taskKeys } from '../../src/benchmark/keys.ts';
+import { benchmarkKeys, type KeyDoc, valueMeanings } from '../../src/editor/keys.ts';
 import { hoverAt, suggestionsAt } from '../../src/editor/suggest.ts';
 import { cursorAt } from '../../src/editor/yaml-cursor.ts';
 
@@ -81,13 +83,40 @@ describe('hover', () => {
 });
 
 describe('the table of keys', () => {
-  const all = (keys: readonly KeyDoc[]): KeyDoc[] => keys.flatMap((one) => [one, ...all(one.inside ?? [])]);
-  it('says something of every key, and names none twice', () => {
-    for (const { key, meaning, inside } of all(benchmarkKeys)) {
-      expect(meaning, key).toMatch(/\.$/);
-      const names = (inside ?? []).map((one) => one.key);
-      expect(new Set(names).size, key).toBe(names.length);
-    }
-    expect(new Set(benchmarkKeys.map(({ key }) => key)).size).toBe(benchmarkKeys.length);
+  const all = (keys: readonly KeyDoc[], path: string[] = []): { path: string; doc: KeyDoc }[] =>
+    keys.flatMap((doc) => [{ path: [...path, doc.key].join('.'), doc }, ...all(doc.inside ?? [], [...path, doc.key])]);
+  const known = all(benchmarkKeys);
+
+  it('says something of every key', () => {
+    for (const { path, doc } of known) expect(doc.meaning, path).toMatch(/\.$/);
+  });
+
+  it('knows values of keys that exist only', () => {
+    expect(Object.keys(valueMeanings).filter((path) => !known.some((one) => one.path === path))).toEqual([]);
+  });
+
+  it('offers exactly the filters that the benchmark room can run', () => {
+    const offered = known
+      .find(({ path }) => path === 'filter_list.filter.function')
+      ?.doc.values.map(({ value }) => value);
+    expect(offered?.sort()).toEqual([...filterTable.keys()].filter((name) => !refusedFilters.has(name)).sort());
+  });
+
+  it('offers only values that the benchmark room accepts', () => {
+    const tables: [string, ReadonlyMap<string, Key>][] = [
+      ['', taskKeys],
+      ['fewshot_config.', fewShotKeys],
+      ['metadata.softbench.', softbenchKeys],
+      ['metadata.softbench.soft_prompt.', softPromptKeys],
+    ];
+    for (const [prefix, table] of tables)
+      for (const [name, key] of table)
+        for (const value of Object.keys(valueMeanings[`${prefix}${name}`] ?? {}))
+          expect(key.check?.(value) ?? null, `${prefix}${name}: ${value}`).toBeNull();
+  });
+
+  it('does not offer what has no effect, but explains it', () => {
+    expect(labels('task: x\n|')).not.toContain('process_docs');
+    expect(hoverAt('process_docs: x', 0, 3)?.markdown).toContain('not supported');
   });
 });
