@@ -92,6 +92,16 @@ const shapes: Record<PromptMode, Shape> = {
   'few-shot+soft-prompt': { format: 0.985, right: 0.54, lenient: 0.3, causes: [['stopped by length', 1]] },
 };
 
+/** The cause at `draw` of the cumulated weights. */
+function pick(causes: Shape['causes'], draw: number): FailureCause {
+  let sum = 0;
+  for (const [cause, weight] of causes) {
+    sum += weight;
+    if (draw < sum) return cause;
+  }
+  return 'no answer found';
+}
+
 export function items(mode: PromptMode, n: number, seed = 1): ItemRecord[] {
   const random = uniform(seed);
   const gold = uniform(99);
@@ -101,8 +111,8 @@ export function items(mode: PromptMode, n: number, seed = 1): ItemRecord[] {
     const inFormat = random() < shape.format;
     const right = inFormat && random() < shape.right;
     const lenientRight = inFormat ? right : random() < shape.lenient;
-    let draw = random();
-    const cause = inFormat ? null : (shape.causes.find(([, weight]) => (draw -= weight) < 0)?.[0] ?? 'no answer found');
+    const draw = random();
+    const cause = inFormat ? null : pick(shape.causes, draw);
     const said = lenientRight ? answer : String(Number(answer) + 1 + Math.floor(random() * 9));
     const working = `She has ${said} in all, because ${Number(said) - 2} + 2 = ${said}.`;
     let output = inFormat

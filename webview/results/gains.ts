@@ -5,35 +5,11 @@ import { type PromptMode, promptModes } from '../../src/shared/modes.ts';
 import type { ModeResult, ResultsView } from '../../src/shared/protocol.ts';
 import type { Scores } from '../../src/shared/results.ts';
 import { type Child, h, render } from '../dom.ts';
-import { count, points } from '../format.ts';
+import { points } from '../format.ts';
 import { dropdown } from '../ui.ts';
+import { gainInWords, pairedInWords } from './gains-words.ts';
 import { modeName } from './modes.ts';
 import type { RowTable } from './rows.ts';
-
-type Gain = NonNullable<ReturnType<typeof splitGain>>;
-
-/** The gain in words, the larger part first. */
-export function gainInWords(base: PromptMode, other: PromptMode, gain: Gain): string {
-  const parts = [
-    { name: 'format', value: gain.format },
-    { name: 'knowledge', value: gain.knowledge },
-  ].sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
-  const said = parts.map(({ name, value }) => `${points(value)} from ${name}`).join(', ');
-  const size = Math.abs(100 * gain.total).toFixed(1);
-  const change = Number(size) === 0 ? 'the same as' : `${size} points ${gain.total > 0 ? 'more' : 'less'} than`;
-  return `${other} scores ${change} ${base}: ${said}.`;
-}
-
-/** The paired comparison in words; `onlyA` are items that only the base got right. */
-export function pairedInWords(base: PromptMode, other: PromptMode, paired: PairedComparison): string {
-  const { difference, low, high, onlyA, onlyB, pValue, n } = paired;
-  const p = pValue < 0.001 ? 'p < 0.001' : `p = ${pValue.toFixed(3)}`;
-  const verdict = pValue < 0.05 ? 'a real difference' : 'no clear difference';
-  return (
-    `On the ${count(n)} items of both: ${points(difference)} points (95 % interval ${points(low)} to ${points(high)}). ` +
-    `${count(onlyB)} only ${other} has right, ${count(onlyA)} only ${base}: ${verdict} (exact McNemar test, ${p}).`
-  );
-}
 
 /** Pairs the verdicts of two runs over the items that both have finished. */
 function pair(table: RowTable, base: string, other: string): PairedComparison | null {

@@ -1,0 +1,320 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  artifacts,
+  axeSource,
+  type Bundles,
+  browserPath,
+  bundlePages,
+  type Session,
+  startSession,
+  themes,
+} from './browser.ts';
+import { leaderboardView, modeResult, resultsData } from './data.ts';
+import { scriptedHost } from './scripted-host.ts';
+
+let bundles: Bundles;
+let session: Session;
+beforeAll(async () => {
+  bundles = await bundlePages();
+  if (browserPath) session = await startSession(bundles);
+});
+afterAll(() => session?.close());
+
+/** What window.scripted is, as the tests use it. */
+interface Scripted {
+  calls: { method: string; argument: unknown }[];
+  state: unknown;
+  fail: Record<string, string>;
+  data: ReturnType<typeof resultsData>;
+  send(method: string, argument: unknown): void;
+}
+declare global {
+  interface Window {
+    scripted: Scripted;
+    hacked?: number;
+    axe: {
+      run(
+        options: unknown,
+      ): Promise<{ violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[] }>;
+    };
+  }
+}
+
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axeSource());
+  const found = await page.evaluate(() => window.axe.run({ resultTypes: ['violations'] }));
+  return found.violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)}\n${failureSummary}`),
+  );
+}
+
+const rows = (page: Page) => page.locator('.grid-body .grid-row');
+const ready = (page: Page) => rows(page).first().waitFor();
+const filter = (page: Page) => page.locator('vscode-text-field');
+const countText = (page: Page) => page.locator('.count').textContent();
+const type = async (page: Page, text: string): Promise<void> => {
+  await filter(page).locator('input').fill(text);
+  await page.waitForTimeout(150);
+};
+
+describe('bundles', () => {
+  it('stay small: the results page under 450 KB minified', () => {
+    expect(bundles.scripts.results.bytes).toBeLessThan(450 * 1024);
+    expect(bundles.scripts.leaderboard.bytes).toBeLessThan(bundles.scripts.results.bytes);
+  });
+});
+
+describe.skipIf(!browserPath)('results page', () => {
+  for (const theme of themes)
+    it(`has no accessibility violations and no errors: ${theme.name}`, async () => {
+      const { page, problems } = await session.open('results', { data: resultsData(120), theme });
+      await ready(page);
+      await page.screenshot({ path: `${artifacts}/results-${theme.name}.png`, fullPage: true });
+      await rows(page).nth(1).click();
+      await page.locator('.part-question').waitFor();
+      await page.evaluate(() => {
+        for (const details of document.querySelectorAll('details')) details.open = true;
+      });
+      await page.screenshot({ path: `${artifacts}/results-detail-${theme.name}.png`, fullPage: true });
+      expect(await violations(page)).toEqual([]);
+      expect(problems).toEqual([]);
+      await page.context().close();
+    });
+
+  it('shows the figures of the summaries', async () => {
+    const data = resultsData(120);
+    const { page } = await session.open('results', { data });
+    await ready(page);
+    const table = await page.locator('table.scores').innerText();
+    for (const { summary } of data.view.modes) {
+      const { F, S } = summary?.scores ?? {};
+      for (const share of [F, S]) expect(table).toContain(`${(100 * (share?.value ?? 0)).toFixed(1)}\u202f%`);
+    }
+    expect(table).toContain('always “18”');
+    expect(await page.locator('#gains-heading').isVisible()).toBe(true);
+    await page.context().close();
+  });
+
+  it('shows hostile text as text: nothing runs, nothing is hidden, 1 MB stays usable', async () => {
+    const { page, problems } = await session.open('results', { data: resultsData(20) });
+    await ready(page);
+    for (const index of [3, 4, 5, 6]) {
+      await type(page, `mode:zero-shot item:${index}`);
+      await rows(page).first().click();
+      await page.locator(`.detail h3:has-text("Item ${index}")`).waitFor();
+      const shown = await page.locator('pre.output').innerText();
+      if (index === 3) expect(shown).toContain('<script>window.hacked=1</script>␛[31mred␛[0m␀');
+      if (index === 4) expect(shown).toContain('⟨U+202E⟩evil⟨U+202C⟩');
+      if (index === 5) expect(shown).toMatch(/more characters/);
+      if (index === 6) expect(shown).toContain('שלום עולם');
+    }
+    expect(await page.locator('main img, main script').count()).toBe(0);
+    expect(await page.evaluate(() => window.hacked)).toBeUndefined();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  it('filters by text, by dropdown and by the breakdown, with one truth', async () => {
+    const { page } = await session.open('results', { data: resultsData(120) });
+    await ready(page);
+    expect(await countText(page)).toBe('360 outputs');
+    await type(page, 'mode:zero-shot');
+    expect(await countText(page)).toBe('120 of 360 outputs');
+    await page.locator('vscode-dropdown[aria-label="Cause"]').click();
+    await page.locator('vscode-dropdown[aria-label="Cause"] vscode-option', { hasText: 'ran on' }).click();
+    await expect.poll(() => filter(page).locator('input').inputValue()).toBe('cause:"ran on" mode:zero-shot');
+    const { records } = modeResult('zero-shot', 120);
+    const ranOn = records.filter(({ cause }) => cause === 'ran on').length;
+    expect(await countText(page)).toBe(`${ranOn} of 360 outputs`);
+    await page.locator('vscode-button', { hasText: 'Clear' }).click();
+    await expect.poll(() => countText(page)).toBe('360 outputs');
+    await page.locator(`.cell-button[aria-label^="zero-shot, ran on"]`).click();
+    expect(await countText(page)).toBe(`${ranOn} of 360 outputs`);
+    await expect
+      .poll(() =>
+        page.locator('vscode-dropdown[aria-label="Mode"]').evaluate((each) => (each as HTMLSelectElement).value),
+      )
+      .toBe('zero-shot');
+    await type(page, 'mode:zero');
+    expect(await page.locator('#filter-errors').innerText()).toContain('“zero” is not a value of “mode”');
+    await page.context().close();
+  });
+
+  it('works by keyboard alone', async () => {
+    const { page } = await session.open('results', { data: resultsData(120) });
+    await ready(page);
+    await page.keyboard.press('/');
+    await page.keyboard.type('mode:zero-shot cause:"ran on"');
+    await page.waitForTimeout(150);
+    await page.keyboard.press('Enter');
+    const heading = page.locator('.detail h3');
+    const first = await heading.innerText();
+    await page.keyboard.press('j');
+    await expect.poll(() => heading.innerText()).not.toBe(first);
+    await page.keyboard.press('k');
+    await expect.poll(() => heading.innerText()).toBe(first);
+    expect(await page.locator('[role=grid]').getAttribute('aria-activedescendant')).toBe('row-0');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate(() => document.activeElement?.className)).toBe('detail');
+    await page.keyboard.press('j');
+    await expect.poll(() => heading.innerText()).not.toBe(first);
+    expect(await page.evaluate(() => document.activeElement?.className)).toBe('detail');
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.locator('.detail-place').isVisible()).toBe(false);
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('role'))).toBe('grid');
+    await page.keyboard.press('End');
+    await page.keyboard.press('Home');
+    await page.context().close();
+  });
+
+  it('draws only what is seen of a long table', async () => {
+    const data = resultsData(4000);
+    data.details = [];
+    const { page } = await session.open('results', { data });
+    await ready(page);
+    expect(await countText(page)).toBe('12,000 outputs');
+    expect(await rows(page).count()).toBeLessThan(80);
+    await page.locator('.grid').evaluate((grid) => {
+      grid.scrollTop = grid.scrollHeight;
+    });
+    await expect.poll(() => rows(page).last().locator('.cell-item').textContent()).toBe('3999');
+    await page.context().close();
+  });
+
+  it('takes live updates without losing scroll, selection or filter', async () => {
+    const full = modeResult('zero-shot', 300);
+    const started = modeResult('zero-shot', 300, 150);
+    const data = { ...resultsData(300, []), items: { [full.result.run.id]: started.records } };
+    data.view.modes = [started.result];
+    data.view.job = { phase: 'evaluating', message: 'Evaluating zero-shot', fraction: 0.5, secondsLeft: 70 };
+    const { page, problems } = await session.open('results', { host: scriptedHost(data) });
+    await ready(page);
+    expect(await page.locator('.job').innerText()).toMatch(/Evaluating zero-shot\s+50\u202f% · about 1 min left/);
+    await type(page, 'format:no');
+    const before = await countText(page);
+    await rows(page).nth(8).click();
+    await page.locator('.grid').evaluate((grid) => {
+      grid.scrollTop = 500;
+    });
+    await page.waitForTimeout(100);
+    const top = () => page.evaluate(() => document.querySelector('.grid')?.scrollTop);
+    const heading = await page.locator('.detail h3').innerText();
+    await page.evaluate(({ run, items }) => window.scripted.send('itemsAdded', { run, from: 140, items }), {
+      run: full.result.run.id,
+      items: full.records.slice(140, 200),
+    });
+    await expect.poll(() => countText(page)).not.toBe(before);
+    expect(await top()).toBe(500);
+    expect(await page.locator('.detail h3').innerText()).toBe(heading);
+    expect(await filter(page).locator('input').inputValue()).toBe('format:no');
+    await type(page, '');
+    expect(await countText(page)).toBe('200 outputs');
+    // the end: the page asks for what it has not been told
+    await page.evaluate(
+      ({ view, run, items }) => {
+        window.scripted.data.items[run] = items;
+        window.scripted.send('viewChanged', view);
+      },
+      { view: { ...data.view, job: null, modes: [full.result] }, run: full.result.run.id, items: full.records },
+    );
+    await expect.poll(() => countText(page)).toBe('300 outputs');
+    expect(await page.locator('.job').isVisible()).toBe(false);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  it('asks the editor to stop, to resume, to open a source line, to copy and to keep its state', async () => {
+    const data = resultsData(40);
+    data.view.job = { phase: 'tuning', message: 'Tuning: step 3 of 80', fraction: null, secondsLeft: null };
+    const { page } = await session.open('results', { host: scriptedHost(data) });
+    await ready(page);
+    await page.locator('vscode-button', { hasText: 'Stop' }).click();
+    await page.evaluate((view) => window.scripted.send('viewChanged', view), {
+      ...data.view,
+      job: null,
+      problem: 'The worker ended without an answer.',
+    });
+    await page.locator('.banner', { hasText: 'The worker ended' }).waitFor();
+    await page.locator('vscode-button', { hasText: 'Resume' }).click();
+    await rows(page).nth(2).click();
+    await page.locator('vscode-button[aria-label^="Open the line"]').click();
+    await page.locator('vscode-button[aria-label="Copy as Markdown"]').click();
+    await page.locator('.toast', { hasText: 'Copied' }).waitFor();
+    await expect
+      .poll(() => page.evaluate(() => window.scripted.calls.filter(({ method }) => method === 'saveState').length))
+      .toBeGreaterThan(0);
+    const calls = await page.evaluate(() => window.scripted.calls);
+    const called = (method: string) => calls.find((call) => call.method === method)?.argument;
+    expect(calls.map(({ method }) => method)).toEqual(expect.arrayContaining(['stop', 'resume']));
+    expect(called('openSource')).toEqual({ file: '/work/data/test.jsonl', line: 1 });
+    expect((called('copy') as { text: string }).text).toContain('### gsm8k, item 0');
+    const state = await page.evaluate(() => window.scripted.state);
+    // shown again with that state, the same item is open
+    const again = await session.open('results', { host: scriptedHost({ ...data, state }) });
+    await again.page.locator('.detail h3', { hasText: 'Item 0' }).waitFor();
+    await page.context().close();
+    await again.page.context().close();
+  });
+
+  it('says what is wrong when the results cannot be read, and tries again', async () => {
+    const data = resultsData(20);
+    const host = `${scriptedHost(data)}window.scripted.fail.view = 'The run folder is gone.';`;
+    const { page } = await session.open('results', { host });
+    await page.locator('.banner.error', { hasText: 'The run folder is gone.' }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.evaluate(() => {
+      window.scripted.fail = {};
+    });
+    await page.locator('vscode-button', { hasText: 'Try again' }).click();
+    await ready(page);
+    await page.context().close();
+  });
+
+  it('says what to do where there is nothing yet', async () => {
+    const { page } = await session.open('results', { data: resultsData(0, []) });
+    await page.locator('text=No results yet').waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe.skipIf(!browserPath)('leaderboard page', () => {
+  const data = { page: 'leaderboard' as const, view: leaderboardView() };
+  for (const theme of themes)
+    it(`has no accessibility violations in a narrow panel: ${theme.name}`, async () => {
+      const { page, problems } = await session.open('leaderboard', { data, theme, width: 320, height: 640 });
+      await page.locator('.row').first().click();
+      await page.screenshot({ path: `${artifacts}/leaderboard-${theme.name}.png` });
+      expect(await violations(page)).toEqual([]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+      expect(problems).toEqual([]);
+      await page.context().close();
+    });
+
+  it('ranks by benchmark, mode and metric, keeps the choice, and opens results', async () => {
+    const { page } = await session.open('leaderboard', { host: scriptedHost(data), width: 320, height: 640 });
+    await page.locator('.row').first().waitFor();
+    await page.locator('vscode-dropdown[aria-label="Benchmark"]').click();
+    await page.locator('vscode-dropdown[aria-label="Benchmark"] vscode-option', { hasText: 'gsm8k' }).click();
+    await page.locator('button.row').first().click();
+    const calls = await page.evaluate(() => window.scripted.calls);
+    expect(calls.find(({ method }) => method === 'open')?.argument).toEqual({
+      model: 'SmolLM2-135M-Instruct',
+      task: 'gsm8k',
+    });
+    expect(await page.evaluate(() => window.scripted.state)).toEqual({ task: 'gsm8k' });
+    await page.context().close();
+  });
+
+  it('says what to do where nothing has been run, by buttons', async () => {
+    const view = { benchmarks: [], models: [], cells: [] };
+    const { page } = await session.open('leaderboard', { host: scriptedHost({ view }), width: 320, height: 640 });
+    await page.locator('vscode-button', { hasText: 'Open the examples' }).click();
+    await page.screenshot({ path: `${artifacts}/leaderboard-empty.png` });
+    const calls = await page.evaluate(() => window.scripted.calls);
+    expect(calls.find(({ method }) => method === 'runCommand')?.argument).toEqual({ command: 'openExamples' });
+    expect(await violations(page)).toEqual([]);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,32 @@
+/** A script that stands for the editor in a page test: answers the page's calls from data and notes them. */
+import { embed } from './browser.ts';
+
+/**
+ * `window.scripted` on the page: `calls` made by the page, `send(method, argument)` as the editor would, `data` to
+ * change, `fail` (method → message) to refuse calls.
+ */
+export const scriptedHost = (data: unknown): string => `
+window.scripted = { calls: [], data: ${embed(data)}, fail: {}, state: null, next: 1e6,
+  send(method, argument) { window.postMessage({ rpc: 'call', id: window.scripted.next++, method, argument }, '*'); } };
+window.acquireVsCodeApi = () => ({
+  postMessage(message) {
+    const host = window.scripted;
+    if (message.rpc !== 'call') return;
+    host.calls.push({ method: message.method, argument: message.argument });
+    const answers = {
+      view: () => host.data.view,
+      items: ({ run, from }) => (host.data.items[run] || []).slice(from),
+      detail: ({ index }) => host.data.details.find((each) => each.index === index),
+      saveState: ({ state }) => { host.state = state; },
+      loadState: () => host.data.state || null,
+    };
+    setTimeout(() => {
+      const refusal = host.fail[message.method];
+      window.postMessage(refusal
+        ? { rpc: 'error', id: message.id, error: { kind: 'missing', message: refusal } }
+        : { rpc: 'result', id: message.id, value: (answers[message.method] || (() => undefined))(message.argument) }, '*');
+    });
+  },
+});
+document.documentElement.classList.add('softbench-standalone');
+`;

@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import type { TuningRecord } from '../../src/shared/results.ts';
+import { duration, percent, points, timeLeft } from '../../webview/format.ts';
+import { rank } from '../../webview/leaderboard/ranking.ts';
+import { gainInWords, pairedInWords } from '../../webview/results/gains-words.ts';
+import { codeBlock } from '../../webview/results/markdown.ts';
+import { tuningInWords } from '../../webview/results/tuning-words.ts';
+import { leaderboardView } from './data.ts';
+
+describe('figures', () => {
+  it('writes shares, points and times', () => {
+    expect(percent(0.615)).toBe('61.5\u202f%');
+    expect(percent(null)).toBe('–');
+    expect(points(0.21)).toBe('+21.0');
+    expect(points(-0.004)).toBe('−0.4');
+    expect(points(-0.0001)).toBe('0.0');
+    expect(duration(125)).toBe('2 min 05 s');
+    expect(duration(59.7)).toBe('1 min 00 s');
+    expect(duration(7199)).toBe('2 h 00 min');
+    expect(timeLeft(3)).toBe('a few seconds left');
+    expect(timeLeft(90)).toBe('about 2 min left');
+  });
+});
+
+describe('gains in words', () => {
+  it('names the larger part first', () => {
+    expect(gainInWords('zero-shot', 'soft-prompt', { total: 0.575, format: 0.552, knowledge: 0.023 })).toBe(
+      'soft-prompt scores 57.5 points more than zero-shot: +55.2 from format, +2.3 from knowledge.',
+    );
+    expect(gainInWords('zero-shot', 'few-shot', { total: -0.1, format: 0.02, knowledge: -0.12 })).toContain(
+      '10.0 points less than zero-shot: −12.0 from knowledge, +2.0 from format',
+    );
+  });
+  it('says what the paired test says', () => {
+    const paired = { n: 200, onlyA: 12, onlyB: 54, difference: 0.21, low: 0.135, high: 0.285, pValue: 1e-7 };
+    expect(pairedInWords('few-shot', 'soft-prompt', paired)).toContain(
+      '+21.0 points (95 % interval +13.5 to +28.5). 54 only soft-prompt has right, 12 only few-shot: a real difference',
+    );
+    expect(pairedInWords('few-shot', 'soft-prompt', { ...paired, pValue: 0.4 })).toContain('no clear difference');
+  });
+});
+
+describe('a tuning curve in words', () => {
+  const validation = (step: number, F: number, K: number | null, best: boolean): TuningRecord => ({
+    schema: 1,
+    kind: 'validation',
+    step,
+    n: 100,
+    F,
+    S: F * (K ?? 0),
+    K,
+    loss: 1,
+    best,
+  });
+  it('tells format that saturates from knowledge that stays', () => {
+    const words = tuningInWords([
+      validation(0, 0.1, 0.5, true),
+      validation(10, 0.92, 0.52, true),
+      validation(20, 0.97, 0.53, true),
+    ]);
+    expect(words).toContain('F goes from 10\u202f% to 97\u202f% by step 20');
+    expect(words).toContain('passes 90 % at step 10');
+    expect(words).toContain('K stays about the same');
+  });
+  it('does not call a real change of knowledge flat', () => {
+    expect(tuningInWords([validation(0, 0.5, 0.2, true), validation(10, 0.99, 0.9, true)])).toContain(
+      'K changes by +70',
+    );
+  });
+  it('says nothing of K where too few outputs were in the format to measure it', () => {
+    expect(tuningInWords([validation(0, 0, null, true), validation(10, 0.9, 0.5, true)])).not.toContain('K');
+  });
+  it('says when tuning did not help, and when there is nothing yet', () => {
+    expect(tuningInWords([validation(0, 0.9, 0.5, true), validation(10, 0.1, 0.5, false)])).toContain(
+      'No step did better',
+    );
+    expect(tuningInWords([])).toBe('No validation yet.');
+  });
+});
+
+describe('Markdown', () => {
+  it('fences a text by more backticks than it holds', () => {
+    expect(codeBlock('a ```` b')).toBe('`````text\na ```` b\n`````');
+  });
+});
+
+describe('ranking', () => {
+  const view = leaderboardView();
+  it('orders by value, ties equal values, and leaves out who lacks a benchmark', () => {
+    const ranked = rank(view, 'gsm8k', 'soft-prompt', 'S');
+    const values = ranked.flatMap(({ score }) => (score ? [score.value] : []));
+    expect(values).toEqual([...values].sort((a, b) => b - a));
+    const over = rank(view, null, 'soft-prompt', 'S');
+    const last = over.find(({ model }) => model === 'pythia-160m');
+    expect(last).toMatchObject({ rank: null, missing: ['boolq'] });
+  });
+  it('shares a rank between equal values and skips the next', () => {
+    const first = view.cells[0];
+    if (!first) throw new Error('no cell');
+    const same = { ...view, models: [], cells: ['a', 'b', 'c'].map((model) => ({ ...first, model })) };
+    const third = same.cells[2];
+    if (third) {
+      const { scores } = third.cell.summary;
+      third.cell = {
+        ...third.cell,
+        summary: { ...third.cell.summary, scores: { ...scores, S: { ...scores.S, value: 0 } } },
+      };
+    }
+    expect(rank(same, first.task, first.mode, 'S').map(({ model, rank: place, tied }) => [model, place, tied])).toEqual(
+      [
+        ['a', 1, true],
+        ['b', 1, true],
+        ['c', 3, false],
+      ],
+    );
+  });
+  it('averages benchmarks with half-widths added in squares', () => {
+    const share = (value: number) => ({ value, low: value - 0.1, high: value + 0.1, count: 0, n: 100 });
+    const cells = view.cells
+      .filter((cell) => cell.model === 'stories260k' && cell.mode === 'few-shot')
+      .map((cell, position) => ({
+        ...cell,
+        cell: {
+          ...cell.cell,
+          summary: {
+            ...cell.cell.summary,
+            scores: { ...cell.cell.summary.scores, S: share([0.2, 0.5, 0.8][position] ?? 0) },
+          },
+        },
+      }));
+    const [only] = rank({ ...view, models: [], cells }, null, 'few-shot', 'S');
+    expect(only?.score?.value).toBeCloseTo(0.5, 12);
+    expect((only?.score?.high ?? 0) - 0.5).toBeCloseTo(0.1 / Math.sqrt(3), 12);
+  });
+});

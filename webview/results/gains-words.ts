@@ -1,0 +1,29 @@
+/** Gains between modes in words. */
+import type { PairedComparison, splitGain } from '../../src/metrics/index.ts';
+import type { PromptMode } from '../../src/shared/modes.ts';
+import { count, points } from '../format.ts';
+
+type Gain = NonNullable<ReturnType<typeof splitGain>>;
+
+/** The gain in words, the larger part first. */
+export function gainInWords(base: PromptMode, other: PromptMode, gain: Gain): string {
+  const parts = [
+    { name: 'format', value: gain.format },
+    { name: 'knowledge', value: gain.knowledge },
+  ].sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
+  const said = parts.map(({ name, value }) => `${points(value)} from ${name}`).join(', ');
+  const size = Math.abs(100 * gain.total).toFixed(1);
+  const change = Number(size) === 0 ? 'the same as' : `${size} points ${gain.total > 0 ? 'more' : 'less'} than`;
+  return `${other} scores ${change} ${base}: ${said}.`;
+}
+
+/** The paired comparison in words; `onlyA` are items that only the base got right. */
+export function pairedInWords(base: PromptMode, other: PromptMode, paired: PairedComparison): string {
+  const { difference, low, high, onlyA, onlyB, pValue, n } = paired;
+  const p = pValue < 0.001 ? 'p < 0.001' : `p = ${pValue.toFixed(3)}`;
+  const verdict = pValue < 0.05 ? 'a real difference' : 'no clear difference';
+  return (
+    `On the ${count(n)} items of both: ${points(difference)} points (95 % interval ${points(low)} to ${points(high)}). ` +
+    `${count(onlyB)} only ${other} has right, ${count(onlyA)} only ${base}: ${verdict} (exact McNemar test, ${p}).`
+  );
+}
