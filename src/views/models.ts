@@ -55,8 +55,13 @@ export class Models implements vscode.Disposable {
   /** The model that a benchmark file runs on: chosen for it, else the one that was chosen last. */
   chosen(file: string): { folder: string; name: string } | null {
     const chosen = this.#context.workspaceState.get<Record<string, string>>(chosenKey, {});
-    const folder = chosen[file] ?? this.#context.workspaceState.get<string>(lastKey);
+    const folder = chosen[file] ?? this.last;
     return folder ? { folder, name: basename(folder) } : null;
+  }
+
+  /** The folder that was chosen last: what a benchmark without a choice of its own runs on. */
+  get last(): string | null {
+    return this.#context.workspaceState.get<string>(lastKey) ?? null;
   }
 
   /** @param file null: for every benchmark that has no choice of its own */

@@ -55,6 +55,10 @@ export class ResultsPanels implements vscode.WebviewPanelSerializer<Subject>, vs
     this.#adopt(panel, state);
   }
 
+  isVisible(benchmarkFile: string, modelFolder: string): boolean {
+    return this.#panels.get(subjectOf(benchmarkFile, modelFolder))?.panel.visible ?? false;
+  }
+
   /** What the results of this subject show now; for tests. */
   async view(subject: Subject): Promise<ResultsView | null> {
     return this.#panels.get(subjectOf(subject.benchmarkFile, subject.modelFolder))?.view() ?? null;

@@ -1,6 +1,7 @@
 /** From a click to a job: what is run, on which model, and what the user is told when it ends. */
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
+import type { Benchmark } from '../benchmark/types.ts';
 import { percent, resultWords } from '../editor/words.ts';
 import { HumanError, sentenceOf } from '../shared/errors.ts';
 import type { PromptMode } from '../shared/modes.ts';
@@ -91,7 +92,7 @@ export class StartJobs {
     return job;
   }
 
-  async #open(file: string) {
+  async #open(file: string): Promise<Benchmark> {
     const document = vscode.workspace.textDocuments.find(({ uri }) => uri.fsPath === file);
     // What runs is what is on disk.
     if (document?.isDirty && !(await document.save()))
@@ -153,6 +154,8 @@ export class StartJobs {
     const title = `${job.task} on ${job.modelName}`;
     if (job.state === 'finished') {
       log.info(`${title}: ${resultWords(job.summaries)}`);
+      // Whoever looks at the results need not be told of them.
+      if (this.#workbench.panels.isVisible(job.request.benchmarkFile, job.request.modelFolder)) return;
       const choice = await vscode.window.showInformationMessage(
         `${title}: ${job.summaries.map(({ mode, scores }) => `${mode} ${percent(scores.S)}`).join(' · ')}`,
         'Show Results',
@@ -160,7 +163,10 @@ export class StartJobs {
       if (choice) this.#reveal(job);
       return;
     }
-    if (job.error) await this.tellError(job.error, title, runs.ofGroup(job.request.group).length > 0 ? job : null);
+    if (!job.error) return;
+    const isLost = job.error instanceof HumanError && job.error.kind === 'worker-lost';
+    const canResume = isLost || runs.ofGroup(job.request.group).length > 0;
+    await this.tellError(job.error, title, canResume ? job : null);
   }
 
   /** Shows an error with what can be done about it. @param resumable a job that can go on */
@@ -170,7 +176,7 @@ export class StartJobs {
     if (error instanceof HumanError && error.kind === 'cancelled') return;
     const place = error instanceof HumanError ? error.details.place : undefined;
     const actions = [...(resumable ? ['Resume'] : []), ...(place ? ['Open File'] : []), 'Show Log'];
-    const choice = await vscode.window.showErrorMessage(`${title}: ${sentenceOf(error)}`, ...actions);
+    const choice = await vscode.window.showErrorMessage(`${title}: ${shortSentence(error)}`, ...actions);
     try {
       if (choice === 'Resume' && resumable) this.resume(resumable.request.group);
       else if (choice === 'Open File' && place) await openAt(place.file, place.line ?? 1, place.column ?? 1);
@@ -184,6 +190,14 @@ export class StartJobs {
     const { benchmarkFile, modelFolder } = job.request;
     this.#workbench.panels.show({ task: job.task, benchmarkFile, modelName: job.modelName, modelFolder });
   }
+}
+
+/** Message and advice; of the place only the file's name, since a button opens it. */
+function shortSentence(error: Error): string {
+  if (!(error instanceof HumanError)) return error.message;
+  const { place, todo } = error.details;
+  const where = place ? `${basename(place.file)}${place.line ? `, line ${place.line}` : ''}: ` : '';
+  return `${where}${error.message}${todo ? ` ${todo}` : ''}`;
 }
 
 /** What a job asked for, as far as its runs tell: used where the request is not remembered (another window began it). */

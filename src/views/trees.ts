@@ -82,13 +82,15 @@ export class ModelsTree extends Tree {
   override getTreeItem(row: Row): vscode.TreeItem {
     if (row.kind === 'model') {
       const { name, folder, origin } = row.model;
+      const place = origin === 'bundled' ? 'bundled' : vscode.workspace.asRelativePath(dirname(folder));
+      const isChosen = folder === this.#models.last;
       return item(name, {
         folded: true,
-        description: origin === 'bundled' ? 'bundled' : vscode.workspace.asRelativePath(dirname(folder)),
+        description: isChosen ? `${place} · chosen` : place,
         tooltip: folder,
-        iconPath: new vscode.ThemeIcon('chip'),
+        iconPath: new vscode.ThemeIcon(isChosen ? 'pass-filled' : 'chip'),
         contextValue: origin === 'added' ? 'model.added' : 'model',
-        spoken: `Model ${name}, ${origin}`,
+        spoken: `Model ${name}, ${origin}${isChosen ? ', chosen' : ''}`,
       });
     }
     if (row.kind === 'fact')
