@@ -2,6 +2,7 @@
 import { checkCommand } from './check.ts';
 import type { Command } from './command.ts';
 import { compareCommand, evaluateCommand, tuneCommand } from './job.ts';
+import { leaderboardCommand } from './leaderboard.ts';
 import { inspectCommand, verifyCommand } from './models.ts';
 import { adapterCommand, listCommand, showCommand } from './runs.ts';
 
@@ -15,4 +16,5 @@ export const commands: readonly Command[] = [
   listCommand,
   showCommand,
   adapterCommand,
+  leaderboardCommand,
 ];

@@ -25,7 +25,7 @@ const columns: { title: string; of(scores: Scores): Share | null; mark?(scores: 
   { title: 'LL likelihood', of: ({ LL }) => LL },
 ];
 
-const shareText = (share: Share | null): string =>
+export const shareText = (share: Share | null): string =>
   !share || share.value === null ? '–' : `${formatShare(share)} (${formatInterval(share)})`;
 
 /** Lines of the table of one benchmark × one model and what stands below it. */

@@ -1,0 +1,75 @@
+/** `softbench leaderboard`: the newest finished run of each model × benchmark × mode. */
+import { resolve } from 'node:path';
+import { makeFolder, openRunStore, writeWhole } from '../runs/index.ts';
+import { HumanError } from '../shared/errors.ts';
+import { isPromptMode, promptModes } from '../shared/modes.ts';
+import { leaderboard, leaderboardCsv, leaderboardMarkdown, type RankedMetric, rankModels } from '../study/index.ts';
+import { type Command, commonOptions, exitCodes, operands, storeFolder, storeOption } from './command.ts';
+import { shareText } from './tables.ts';
+import { table } from './terminal.ts';
+
+const metrics: RankedMetric[] = ['F', 'S', 'K', 'L', 'LL'];
+
+export const leaderboardCommand: Command = {
+  name: 'leaderboard',
+  operands: '',
+  summary: 'rank the models of a store, per benchmark',
+  details: 'Ranks in brackets are those that the 95 % intervals allow.',
+  options: {
+    ...storeOption,
+    mode: {
+      type: 'text',
+      value: 'MODE',
+      help: `rank by this prompt mode: ${promptModes.join(', ')} (default: soft-prompt)`,
+    },
+    metric: { type: 'text', value: 'METRIC', help: `rank by ${metrics.join(', ')} (default: S)` },
+    export: { type: 'text', value: 'FILE', help: 'write all modes and metrics as a table: .csv or .md' },
+    ...commonOptions,
+  },
+  async run(given, terminal) {
+    operands(given, [] as const);
+    const mode = given.text('mode') ?? 'soft-prompt';
+    const metric = metrics.find((name) => name === (given.text('metric') ?? 'S'));
+    if (!isPromptMode(mode))
+      throw new HumanError('bad-input', `"${mode}" is not a prompt mode.`, {
+        todo: `Use one of: ${promptModes.join(', ')}.`,
+      });
+    if (!metric)
+      throw new HumanError('bad-input', `"${given.text('metric')}" is not a metric.`, {
+        todo: `Use one of: ${metrics.join(', ')}.`,
+      });
+    const { runs, unreadable } = await openRunStore(storeFolder(given)).list();
+    const view = leaderboard(runs);
+    const file = given.text('export');
+    if (file !== undefined) await exportTable(resolve(file), view);
+    const rankings = view.benchmarks.map(({ task }) => ({ task, models: rankModels(view, { task, mode, metric }) }));
+    if (terminal.json) terminal.printJson({ mode, metric, rankings, cells: view.cells, unreadable });
+    else {
+      if (view.cells.length === 0) terminal.note(`There are no finished runs in ${storeFolder(given)}.`);
+      for (const { task, models } of rankings) {
+        if (models.length === 0) continue;
+        terminal.print(`${task} · ${metric} · ${mode}`);
+        for (const line of table(
+          models.map(({ model, rank, bestRank, worstRank, share }) => [
+            `${rank}${bestRank === worstRank ? '' : ` (${bestRank}–${worstRank})`}`,
+            model,
+            shareText(share),
+          ]),
+        ))
+          terminal.print(`  ${line}`);
+      }
+      for (const { folder, reason } of unreadable) terminal.note(`Cannot be read: ${folder}: ${reason}`);
+    }
+    return exitCodes.done;
+  },
+};
+
+async function exportTable(file: string, view: ReturnType<typeof leaderboard>): Promise<void> {
+  const write = file.endsWith('.csv') ? leaderboardCsv : file.endsWith('.md') ? leaderboardMarkdown : null;
+  if (!write)
+    throw new HumanError('bad-input', `The kind of table is not known from the name ${file}.`, {
+      todo: 'End it with .csv or .md.',
+    });
+  await makeFolder(resolve(file, '..'));
+  await writeWhole(file, write(view));
+}

@@ -1,0 +1,56 @@
+/** A leaderboard as a Markdown or CSV table: one row a model × benchmark × mode. */
+import { formatInterval, formatShare } from '../metrics/index.ts';
+import type { LeaderboardView } from '../shared/protocol.ts';
+import type { Scores, Share } from '../shared/results.ts';
+
+const metrics: { name: string; of(scores: Scores): Share | null }[] = [
+  { name: 'F', of: ({ F }) => F },
+  { name: 'S', of: ({ S }) => S },
+  { name: 'K', of: ({ K }) => K },
+  { name: 'L', of: ({ L }) => L },
+  { name: 'LL', of: ({ LL }) => LL },
+];
+
+/** For people: shares with their intervals. */
+export function leaderboardMarkdown({ cells }: LeaderboardView): string {
+  const rows = cells.map(({ model, task, mode, cell: { summary } }) => [
+    task,
+    model,
+    mode,
+    String(summary.scores.n),
+    ...metrics.map(({ of }) => {
+      const share = of(summary.scores);
+      return share === null || share.value === null ? '–' : `${formatShare(share)} (${formatInterval(share)})`;
+    }),
+  ]);
+  const head = ['benchmark', 'model', 'mode', 'n', ...metrics.map(({ name }) => name)];
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return `${[line(head), line(head.map((_, i) => (i > 2 ? '--:' : '---'))), ...rows.map(line)].join('\n')}\n`;
+}
+
+/** For programs: full precision, one column a number (RFC 4180). */
+export function leaderboardCsv({ cells }: LeaderboardView): string {
+  const head = [
+    'benchmark',
+    'model',
+    'mode',
+    'run',
+    'n',
+    ...metrics.flatMap(({ name }) => [name, `${name}_low`, `${name}_high`]),
+  ];
+  const rows = cells.map(({ model, task, mode, cell: { run, summary } }): (string | number)[] => [
+    task,
+    model,
+    mode,
+    run,
+    summary.scores.n,
+    ...metrics.flatMap(({ of }): (string | number)[] => {
+      const share = of(summary.scores);
+      return share === null || share.value === null ? ['', '', ''] : [share.value, share.low, share.high];
+    }),
+  ]);
+  const field = (value: string | number): string =>
+    /[",\r\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value);
+  return `${[head, ...rows].map((row) => row.map(field).join(',')).join('\r\n')}\r\n`;
+}
