@@ -41,10 +41,18 @@ async function checks() {
 async function unit() {
   const report = join(artifacts, 'unit.json');
   rmSync(report, { force: true });
+  const { ensureBrowser } = await import('./browser.mjs');
+  let browser;
+  try {
+    browser = await ensureBrowser({ log: say });
+  } catch (error) {
+    // Tests of pages are skipped; the window tests will fail for it.
+    say(`  ${error.message}`);
+  }
   const { code, output } = await runNode(
     binOf('vitest'),
     ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
-    { seconds: 15 * 60, env: { ONNXRUNTIME_NODE_INSTALL: 'skip' } },
+    { seconds: 15 * 60, env: browser ? { SOFTBENCH_TEST_CHROMIUM: browser } : {} },
   );
   if (!existsSync(report)) {
     if (/No test files found/.test(output)) return outcome(0, 0);
