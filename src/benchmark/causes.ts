@@ -1,0 +1,224 @@
+/**
+ * Why an output is not in the required format: one row a cause, the first that holds is the item's. The order goes from
+ * what leaves nothing else to say (empty, refusal) over what the answer looks like to whether there is one at all.
+ */
+import type { FailureCause, Reading, StopReason } from '../shared/results.ts';
+import { strip } from './python.ts';
+import { jsonValue, mentions, numberValue, runOnAt } from './readers.ts';
+import type { AnswerKind } from './types.ts';
+
+export interface FailedOutput {
+  output: string;
+  stop: StopReason;
+  kind: AnswerKind;
+  lenient: Reading;
+  /** Texts of the candidates; for letters, the texts behind them. */
+  options: readonly string[];
+  question: string;
+  /** Would the strict reading accept this text? */
+  accepts(text: string): boolean;
+}
+
+export interface CauseRow {
+  cause: FailureCause;
+  /** For the user, of one item. */
+  sentence: string;
+  /** An output that has this cause, where the answer asked for is given in `of`. */
+  example: { output: string; of: string };
+  holds(failed: FailedOutput): boolean;
+}
+
+const refusals =
+  /^\W*(?:(?:I'?m|I am|we are|we're)\s+(?:very |so |really )?(?:sorry|unable|not able|afraid)|sorry\b|I (?:cannot|can't|can not|won't|will not|could not|couldn't)\b|as an AI\b|I do(?:n't| not) (?:have (?:access|enough|the ability)|know)|unfortunately, I\b|it is (?:not possible|impossible) to (?:answer|determine))/i;
+
+const wrappings = [
+  /\\boxed\s*\{\s*(.*?)\s*\}/s,
+  /\$\$?\s*([^$\n]+?)\s*\$\$?/,
+  /\\[([]\s*(.+?)\s*\\[)\]]/s,
+  /\\(?:text|mathrm|mathbf|textbf)\s*\{\s*(.*?)\s*\}/s,
+  /\*\*\s*(.+?)\s*\*\*/s,
+  /__\s*(.+?)\s*__/s,
+  /(?<![*\w])\*\s*([^*\n]+?)\s*\*(?![*\w])/,
+  /`{1,3}(?:\w*\n)?\s*([^`]+?)\s*`{1,3}/,
+];
+
+/** The answer stands inside of LaTeX or Markdown marks, so that taking them away leaves the form (or the answer alone). */
+function isWrapped({ output, lenient, question, accepts, kind }: FailedOutput): boolean {
+  const text = output.slice(0, runOnAt(output, question));
+  return wrappings.some((pattern) => {
+    const match = pattern.exec(text);
+    if (!match) return false;
+    const inner = strip(match[1] ?? '');
+    // `\boxed{\text{…}}`, `**(C)**` and the like hold the answer in a second layer.
+    const core = inner
+      .replace(/\\(?:text|mathrm|mathbf|boxed)\s*\{([^}]*)\}?/g, '$1')
+      .replace(/[$*`]/g, '')
+      .trim();
+    if (accepts(text.replace(match[0], core)) || accepts(core)) return true;
+    const answer = lenient.answer ?? '';
+    return answer !== '' && kind !== 'json' && core.replace(/^[(]|[).]$/g, '') === answer.replace(/^[(]|[).]$/g, '');
+  });
+}
+
+/** `1.000,5`, `1 000`, `1'000`, `3,5`, Arabic-Indic, Devanagari or full-width digits. */
+const foreignNumber =
+  /(?<![\d.,])\d{1,3}(?:\.\d{3})+,\d+(?![\d.])|(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}(?![\d.,])|(?<![\d.,])\d{1,3}(?:[\u00a0\u202f ']\d{3})+(?![\d])|(?<![\d.,])\d+,\d{1,2}(?![\d,.])|(?![0-9])\p{Nd}/u;
+
+/** Words of a text, for comparing it with the question. */
+const wordsOf = (text: string): string =>
+  text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+
+function repeatsQuestion({ output, question }: FailedOutput): boolean {
+  const [said, asked] = [wordsOf(output), wordsOf(question)];
+  if (said.split(' ').length < 6) return false;
+  // Its beginning is the question's beginning, or its last line.
+  const head = said.split(' ').slice(0, 6).join(' ');
+  const last = wordsOf(
+    question
+      .split('\n')
+      .filter((line) => wordsOf(line).split(' ').length >= 4)
+      .at(-1) ?? '',
+  );
+  return (
+    asked.startsWith(head) ||
+    (last !== '' && said.startsWith(last)) ||
+    asked.includes(said.split(' ').slice(0, 10).join(' '))
+  );
+}
+
+/** Letters that an output offers as answers. */
+function letterCandidates(output: string): Set<string> {
+  const found = output.matchAll(/(?<![\p{L}\p{N}'’])\(?([A-J])(?:\)|(?=\s*(?:,|\.|:|or\b|and\b|\/|$)))/gmu);
+  return new Set([...found].map((match) => match[1] ?? ''));
+}
+
+const decided = /\b(?:answer|option|choice)\b[^.\n]{0,20}\b(?:is|:)/i;
+
+function severalCandidates({ output, kind, options, question }: FailedOutput): boolean {
+  const text = output.slice(0, runOnAt(output, question));
+  if (decided.test(text) && !/\b(?:answer|option|choice)\b[^.\n]{0,20}\b(?:is|:)[^.\n]{0,30}\b(?:or|and)\b/i.test(text))
+    return false;
+  if (kind === 'letter')
+    return letterCandidates(text).size > 1 || new Set(mentions(text, options).map(({ option }) => option)).size > 1;
+  if (kind === 'choice' || kind === 'yes-no') {
+    const known = options.length > 0 ? options : ['yes', 'no', 'true', 'false'];
+    return new Set(mentions(text, known).map(({ option }) => option.toLowerCase())).size > 1;
+  }
+  if (kind === 'number') return /(?<![\d.])\d[\d,.]*\s*(?:or|\/\s|and\/or)\s*\$?\d/i.test(text);
+  return /^\s*[^\n]{1,60}\s(?:or)\s[^\n]{1,60}$/i.test(strip(text));
+}
+
+const choiceText = ({ kind, output, options, question }: FailedOutput): boolean => {
+  if (kind !== 'letter') return false;
+  const text = output.slice(0, runOnAt(output, question));
+  return letterCandidates(text).size === 0 && new Set(mentions(text, options).map(({ option }) => option)).size === 1;
+};
+
+const letterOnly = ({ kind, output, options, question }: FailedOutput): boolean => {
+  if (kind !== 'choice' && kind !== 'yes-no') return false;
+  const text = output.slice(0, runOnAt(output, question));
+  const match =
+    /^\s*(?:(?:the )?(?:correct |final )?(?:answer|option|choice)(?: is)?[:\s]*)?\(?([A-J])\)?\s*[.:]?\s*$/i.exec(text);
+  return match !== null && options.length > 0 && (match[1] ?? '').toUpperCase().charCodeAt(0) - 65 < options.length;
+};
+
+function ranOn({ output, question, stop, lenient, accepts }: FailedOutput): boolean {
+  const at = runOnAt(output, question);
+  if (lenient.answer === null) return false;
+  if (at < output.length && (lenient.span?.[1] ?? 0) <= at) return true;
+  // Text behind a complete answer: the first line has the form, and more follows or nothing stopped it.
+  const [firstLine = '', ...rest] = strip(output).split('\n');
+  const complete = accepts(firstLine) || numberValue(firstLine) !== null;
+  return complete && (stop === 'length' || rest.some((line) => strip(line) !== ''));
+}
+
+export const causeTable: readonly CauseRow[] = [
+  {
+    cause: 'empty output',
+    sentence: 'The model stopped without writing anything.',
+    example: { output: '\n', of: '18' },
+    holds: ({ output }) => strip(output) === '',
+  },
+  {
+    cause: 'refusal',
+    sentence: 'The model declined to answer.',
+    example: { output: "I'm sorry, but I cannot answer that.", of: '18' },
+    holds: ({ output }) => refusals.test(output),
+  },
+  {
+    cause: 'unparseable JSON',
+    sentence: 'The output looks like JSON but cannot be parsed.',
+    example: { output: '{"city": "Paris"', of: '{"city": "Paris"}' },
+    holds: ({ kind, output, lenient }) =>
+      kind === 'json' && lenient.answer === null && /[{[]/.test(output) && jsonValue(strip(output)) === undefined,
+  },
+  {
+    cause: 'foreign number format',
+    sentence: 'The number is written in the way or the digits of another language.',
+    example: { output: '1.000,5', of: '1000.5' },
+    holds: ({ kind, output, question }) =>
+      kind === 'number' && foreignNumber.test(output.slice(0, runOnAt(output, question))),
+  },
+  {
+    cause: 'LaTeX or Markdown wrapping',
+    sentence: 'The answer stands inside of LaTeX or Markdown marks.',
+    example: { output: '$\\boxed{18}$', of: '18' },
+    holds: isWrapped,
+  },
+  {
+    cause: 'repeats the question',
+    sentence: 'The output begins by repeating the question.',
+    example: { output: 'How many eggs does Janet sell every day at the market?', of: '18' },
+    holds: repeatsQuestion,
+  },
+  {
+    cause: 'letter instead of choice text',
+    sentence: 'The output names the letter of a choice; its text was asked for.',
+    example: { output: 'B', of: 'Paris' },
+    holds: letterOnly,
+  },
+  {
+    cause: 'several candidates',
+    sentence: 'The output names several answers without deciding for one.',
+    example: { output: '(A) or (B)', of: 'A' },
+    holds: severalCandidates,
+  },
+  {
+    cause: 'choice text instead of letter',
+    sentence: 'The output gives the text of a choice; its letter was asked for.',
+    example: { output: 'Paris', of: 'B' },
+    holds: choiceText,
+  },
+  {
+    cause: 'ran on',
+    sentence: 'The answer is followed by a next question or by other text: the model did not stop.',
+    example: { output: '18\n\nQuestion: Tom has 3 apples. How many', of: '18' },
+    holds: ranOn,
+  },
+  {
+    cause: 'stopped by length',
+    sentence: 'The longest output was reached before the answer was complete.',
+    example: { output: 'Janet has 16 eggs and she eats', of: '18' },
+    holds: ({ stop }) => stop === 'length',
+  },
+  {
+    cause: 'answer not in the required form',
+    sentence: 'There is an answer, but not in the form that was asked for.',
+    example: { output: 'She makes 18 dollars.', of: '18' },
+    holds: ({ lenient }) => lenient.answer !== null,
+  },
+  {
+    cause: 'no answer found',
+    sentence: 'No answer could be found in the output.',
+    example: { output: 'Let us think about it.', of: '18' },
+    holds: () => true,
+  },
+];
+
+/** The first cause that holds. */
+export function causeOf(failed: FailedOutput): FailureCause {
+  return causeTable.find((row) => row.holds(failed))?.cause ?? 'no answer found';
+}

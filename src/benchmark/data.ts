@@ -1,0 +1,208 @@
+/** The rows of a benchmark: JSON, JSON lines and CSV files, by split, as Hugging Face `datasets` would load them. */
+import { createHash } from 'node:crypto';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { HumanError } from '../shared/errors.ts';
+import { readCsv } from './csv.ts';
+import { JsonError, parseJson, parseRows } from './json.ts';
+import { isFloat, PythonFloat } from './python.ts';
+import type { Item } from './types.ts';
+
+/** How the files are read: the parts of `dataset_kwargs` that matter. */
+export interface DataOptions {
+  field: string | null;
+  separator: string | null;
+  columnNames: readonly string[] | null;
+  encoding: BufferEncoding | 'utf-8';
+}
+
+export interface Split {
+  items: readonly Item[];
+  /** SHA-256 of the files' bytes, in order. */
+  digest: string;
+  files: readonly string[];
+}
+
+/** `dataset_kwargs.data_files` as a map of split → patterns; one file or a list is the split `train`. */
+export function splitsOf(dataFiles: unknown): Map<string, string[]> {
+  const list = (value: unknown): string[] =>
+    (Array.isArray(value) ? value : [value]).filter((entry) => typeof entry === 'string');
+  if (typeof dataFiles === 'string' || Array.isArray(dataFiles)) return new Map([['train', list(dataFiles)]]);
+  return new Map(Object.entries(dataFiles ?? {}).map(([split, files]) => [split, list(files)]));
+}
+
+const hasGlob = (path: string): boolean => /[*?[{]/.test(path);
+
+/** `*`, `**`, `?`, `[…]` and `{a,b}` of a path pattern as a regular expression over `/`-separated paths. */
+function globPattern(glob: string): RegExp {
+  const source = glob.replace(/\*\*\/?|\*|\?|\[!?[^\]]*\]|\{[^}]*\}|[.+^$()|\\]/g, (token) => {
+    if (token.startsWith('**')) return token.endsWith('/') ? '(?:.*/)?' : '.*';
+    if (token === '*') return '[^/]*';
+    if (token === '?') return '[^/]';
+    if (token.startsWith('[')) return token.replace('[!', '[^');
+    if (token.startsWith('{'))
+      return `(?:${token
+        .slice(1, -1)
+        .split(',')
+        .map((part) => part.replace(/[.*+?^$()|[\]\\]/g, '\\$&'))
+        .join('|')})`;
+    return `\\${token}`;
+  });
+  return new RegExp(`^${source}$`);
+}
+
+/** Files under the fixed beginning of a pattern that match it, sorted by path. */
+async function expand(pattern: string): Promise<string[]> {
+  const parts = pattern.split(sep);
+  const fixed = parts.slice(0, parts.findIndex(hasGlob)).join(sep) || sep;
+  const matcher = globPattern(relative(fixed, pattern).split(sep).join('/'));
+  const deep = pattern.includes('**') || relative(fixed, pattern).includes(sep);
+  const entries = await readdir(fixed, { recursive: deep, withFileTypes: true }).catch(() => []);
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+    .filter((file) => matcher.test(relative(fixed, file).split(sep).join('/')))
+    .sort();
+}
+
+/**
+ * The files that the patterns of a split name, looked for in each of `folders` in turn.
+ * @throws HumanError where a pattern names none
+ */
+export async function resolveFiles(patterns: readonly string[], folders: readonly string[]): Promise<string[]> {
+  const files: string[] = [];
+  for (const pattern of patterns) {
+    if (/^[a-z][a-z0-9+.-]+:\/\//i.test(pattern))
+      throw new HumanError('unsupported', `The data file ${pattern} is on the network.`, {
+        todo: 'Download it and give the path of the copy.',
+      });
+    const candidates = isAbsolute(pattern) ? [pattern] : folders.map((folder) => resolve(folder, pattern));
+    let found: string[] = [];
+    for (const candidate of candidates) {
+      if (found.length > 0) break;
+      const isFile = await stat(candidate).then(
+        (entry) => entry.isFile(),
+        () => false,
+      );
+      if (isFile) found = [candidate];
+      else if (hasGlob(pattern)) found = await expand(candidate);
+    }
+    if (found.length === 0)
+      throw new HumanError('missing', `There is no data file ${candidates[0] ?? pattern}.`, {
+        todo: 'Paths in `data_files` are relative to the benchmark file.',
+      });
+    files.push(...found);
+  }
+  return files;
+}
+
+/**
+ * Reads the files of a split.
+ * @throws HumanError with file and line where one is broken
+ */
+export async function readSplit(
+  files: readonly string[],
+  format: 'json' | 'csv',
+  options: DataOptions,
+): Promise<Split> {
+  const hash = createHash('sha256');
+  const rows: { fields: Record<string, unknown>; file: string; line: number }[] = [];
+  for (const file of files) {
+    const bytes = await readFile(file).catch((thrown: NodeJS.ErrnoException) => {
+      throw new HumanError('missing', `The data file ${file} cannot be read (${thrown.code ?? thrown.message}).`, {
+        place: { file },
+      });
+    });
+    hash.update(bytes);
+    if (/\.(?:gz|zip|zst|xz|bz2|parquet|arrow)$/.test(file))
+      throw new HumanError('unsupported', `Softbench does not read ${file.slice(file.lastIndexOf('.'))} files yet.`, {
+        place: { file },
+        todo: 'Convert it to .jsonl or .csv.',
+      });
+    const text = bytes.toString(options.encoding === 'utf-8' ? 'utf8' : options.encoding).replace(/^\uFEFF/, '');
+    const read = format === 'csv' ? readCsv(text, file, options) : readJson(text, file, options);
+    for (const row of read) rows.push({ ...row, file });
+  }
+  unifyColumns(rows.map((row) => row.fields));
+  const items = rows.map(({ fields, file, line }, index): Item => ({ index, fields, place: { file, line } }));
+  return { items, digest: hash.digest('hex'), files };
+}
+
+const isRow = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof PythonFloat);
+
+function readJson(
+  text: string,
+  file: string,
+  options: DataOptions,
+): { fields: Record<string, unknown>; line: number }[] {
+  const lineOf = lineCounter(text);
+  const fail = (message: string, line: number): never => {
+    throw new HumanError('bad-input', message, { place: { file, line } });
+  };
+  const rows: { value: unknown; line: number }[] = [];
+  const trimmed = text.trimStart();
+  if (options.field === null && trimmed.startsWith('{') && /^\{.*\}[ \t\r]*(?:\n|$)/.test(trimmed)) {
+    // One object a line.
+    for (const [number, line] of text.split('\n').entries()) {
+      if (line.trim() !== '') {
+        try {
+          rows.push({ value: parseJson(line), line: number + 1 });
+        } catch (thrown) {
+          fail(`This line is not valid JSON: ${thrown instanceof Error ? thrown.message : thrown}`, number + 1);
+        }
+      }
+    }
+  } else {
+    try {
+      for (const { value, offset } of parseRows(text, options.field)) rows.push({ value, line: lineOf(offset) });
+    } catch (thrown) {
+      if (!(thrown instanceof JsonError)) throw thrown;
+      fail(`This is not the JSON that the benchmark asks for: ${thrown.message}`, lineOf(thrown.offset));
+    }
+  }
+  const only = rows.length === 1 ? rows[0] : undefined;
+  if (only && isRow(only.value) && options.field === null && Object.values(only.value).some(isListOfRows)) {
+    const name = Object.entries(only.value).find(([, value]) => isListOfRows(value))?.[0];
+    fail(
+      `The file is one object; its rows seem to stand under "${name}". Add \`field: ${name}\` to \`dataset_kwargs\`.`,
+      1,
+    );
+  }
+  return rows.map(({ value, line }) => {
+    if (!isRow(value)) return fail('A row must be an object with named fields.', line);
+    return { fields: value, line };
+  });
+}
+
+const isListOfRows = (value: unknown): boolean => Array.isArray(value) && value.length > 1 && value.every(isRow);
+
+function lineCounter(text: string): (offset: number) => number {
+  let [line, at] = [1, 0];
+  return (offset) => {
+    if (offset < at) [line, at] = [1, 0];
+    for (let next = text.indexOf('\n', at); next >= 0 && next < offset; next = text.indexOf('\n', at)) {
+      line++;
+      at = next + 1;
+    }
+    return line;
+  };
+}
+
+/** A table has the same columns in every row (missing ones are None), and a column with floats has floats only. */
+function unifyColumns(rows: readonly Record<string, unknown>[]): void {
+  const columns = new Set<string>();
+  const floats = new Set<string>();
+  for (const row of rows)
+    for (const [name, value] of Object.entries(row)) {
+      columns.add(name);
+      if (isFloat(value)) floats.add(name);
+    }
+  for (const row of rows)
+    for (const name of columns) {
+      const value = row[name];
+      if (value === undefined) row[name] = null;
+      else if (typeof value === 'number' && Number.isInteger(value) && floats.has(name))
+        row[name] = new PythonFloat(value);
+    }
+}

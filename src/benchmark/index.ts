@@ -1,0 +1,5 @@
+/** Benchmark files: reads them (lm-evaluation-harness task YAML), renders their prompts, and reads and judges outputs. */
+export { type CauseRow, causeTable } from './causes.ts';
+export { dataKeys, fewShotKeys, generationKeys, type Key, softbenchKeys, softPromptKeys, taskKeys } from './keys.ts';
+export { checkBenchmark, openBenchmark } from './open.ts';
+export type * from './types.ts';

@@ -1,0 +1,264 @@
+/** The keys of benchmark files (lm-evaluation-harness 0.4.13's TaskConfig, and ours under `metadata.softbench`) and their types. One row a key. */
+import type { Configuration, Path } from './configuration.ts';
+import { suggestion } from './near-miss.ts';
+
+type Kind = 'string' | 'integer' | 'number' | 'boolean' | 'mapping' | 'list' | 'null';
+
+export interface Key {
+  kinds: readonly Kind[];
+  /** For the editor's completion and hover. */
+  description: string;
+  /** What else a value must be. */
+  check?(value: unknown): string | null;
+}
+
+const text: readonly Kind[] = ['string', 'null'];
+const oneOf =
+  (...values: readonly string[]) =>
+  (value: unknown): string | null =>
+    typeof value === 'string' && !values.includes(value)
+      ? `must be one of ${values.map((entry) => `\`${entry}\``).join(', ')}, not \`${value}\`.${suggestion(value, values)}`
+      : null;
+const atLeast =
+  (least: number) =>
+  (value: unknown): string | null =>
+    typeof value === 'number' && value < least ? `must be at least ${least}, not ${value}.` : null;
+
+export const taskKeys: ReadonlyMap<string, Key> = new Map(
+  Object.entries<Key>({
+    task: { kinds: ['string', 'list', 'null'], description: 'Name of the benchmark.' },
+    task_alias: { kinds: text, description: 'Name to show in place of `task`.' },
+    tag: { kinds: ['string', 'list', 'null'], description: 'Tags by which a group of benchmarks is named.' },
+    group: { kinds: ['string', 'list', 'null'], description: 'Name of a group of benchmarks.' },
+    group_alias: { kinds: text, description: 'Name to show in place of `group`.' },
+    include: {
+      kinds: ['string', 'list', 'null'],
+      description: 'A YAML file whose keys this file takes over; its own keys win.',
+    },
+    custom_dataset: { kinds: text, description: 'A Python function that makes the data (not supported).' },
+    dataset_path: {
+      kinds: text,
+      description: '`json`, `csv` with `dataset_kwargs.data_files`, or the id of a Hugging Face dataset.',
+    },
+    dataset_name: { kinds: text, description: 'Configuration of the Hugging Face dataset.' },
+    dataset_kwargs: {
+      kinds: ['mapping', 'null'],
+      description: 'Arguments for loading the data: `data_files`, `field`, `data_dir`.',
+    },
+    training_split: { kinds: text, description: 'Split that soft prompts are tuned on.' },
+    validation_split: { kinds: text, description: 'Split that is evaluated where there is no test split.' },
+    test_split: { kinds: text, description: 'Split that is evaluated.' },
+    fewshot_split: { kinds: text, description: 'Split that few-shot examples are drawn from.' },
+    process_docs: { kinds: text, description: 'A Python function over the data (not supported).' },
+    doc_to_text: {
+      kinds: ['string', 'integer', 'null'],
+      description: 'Template of the prompt, or the name of a field.',
+    },
+    doc_to_target: {
+      kinds: ['string', 'integer', 'list', 'null'],
+      description: 'Template of the right answer, the name of a field, or the number of a choice.',
+    },
+    doc_to_choice: {
+      kinds: ['string', 'list', 'mapping', 'null'],
+      description: 'The candidate answers: a list, a field, or a template that gives a list.',
+    },
+    doc_to_image: { kinds: ['string', 'list', 'null'], description: 'Images (not supported).' },
+    doc_to_audio: { kinds: ['string', 'list', 'null'], description: 'Audio (not supported).' },
+    unsafe_code: { kinds: ['boolean', 'null'], description: 'The benchmark runs generated code (not supported).' },
+    process_results: { kinds: text, description: 'A Python function over the results (not supported).' },
+    use_prompt: { kinds: text, description: 'A PromptSource prompt (not supported).' },
+    description: { kinds: text, description: 'Text at the beginning of every prompt.' },
+    target_delimiter: { kinds: ['string'], description: 'Text between the prompt and the answer; default one space.' },
+    fewshot_delimiter: { kinds: ['string'], description: 'Text between few-shot examples; default an empty line.' },
+    fewshot_config: { kinds: ['mapping', 'null'], description: 'How few-shot examples are chosen and written.' },
+    num_fewshot: { kinds: ['integer', 'null'], description: 'Number of few-shot examples.', check: atLeast(0) },
+    metric_list: {
+      kinds: ['list', 'null'],
+      description: 'Metrics; `exact_match` and its options decide what is right.',
+    },
+    output_type: {
+      kinds: ['string'],
+      description: 'What is asked of the model.',
+      check: oneOf('generate_until', 'multiple_choice', 'loglikelihood', 'loglikelihood_rolling'),
+    },
+    generation_kwargs: {
+      kinds: ['mapping', 'null'],
+      description: 'How answers are generated: `until`, `max_gen_toks`, `temperature`.',
+    },
+    repeats: { kinds: ['integer', 'null'], description: 'Outputs per item.', check: atLeast(1) },
+    filter_list: { kinds: ['list', 'null'], description: 'Filters that take the answer out of an output.' },
+    should_decontaminate: { kinds: ['boolean', 'null'], description: 'Not used here.' },
+    doc_to_decontamination_query: { kinds: text, description: 'Not used here.' },
+    gen_prefix: { kinds: text, description: 'Beginning of the answer that is given to the model.' },
+    metadata: {
+      kinds: ['mapping', 'null'],
+      description: '`version`, and the settings of Softbench under `softbench`.',
+    },
+    dataset_revision: { kinds: text, description: 'Revision of the Hugging Face dataset.' },
+    aggregate_metric_list: { kinds: ['list', 'mapping', 'null'], description: 'Metrics of a group.' },
+  }),
+);
+
+export const dataKeys: ReadonlyMap<string, Key> = new Map(
+  Object.entries<Key>({
+    data_files: {
+      kinds: ['string', 'list', 'mapping'],
+      description: 'Files of the data, relative to this file: one, a list, or by split.',
+    },
+    data_dir: { kinds: text, description: 'Folder that `data_files` are in.' },
+    field: { kinds: text, description: 'Key of the rows in a JSON file such as {"examples": […]}.' },
+    sep: { kinds: text, description: 'Separator of a CSV file.' },
+    delimiter: { kinds: text, description: 'Separator of a CSV file.' },
+    column_names: { kinds: ['list', 'null'], description: 'Names of the columns of a CSV file without a header line.' },
+    encoding: {
+      kinds: text,
+      description: 'Encoding of the files.',
+      check: oneOf('utf-8', 'utf8', 'UTF-8', 'utf-8-sig', 'latin-1', 'utf-16-le'),
+    },
+  }),
+);
+
+export const generationKeys: ReadonlyMap<string, Key> = new Map(
+  Object.entries<Key>({
+    until: { kinds: ['string', 'list', 'null'], description: 'Texts at which generation stops.' },
+    max_gen_toks: { kinds: ['integer', 'null'], description: 'Longest output in tokens.', check: atLeast(1) },
+    max_new_tokens: { kinds: ['integer', 'null'], description: 'Longest output in tokens.', check: atLeast(1) },
+    max_tokens: { kinds: ['integer', 'null'], description: 'Longest output in tokens.', check: atLeast(1) },
+    max_length: { kinds: ['integer', 'null'], description: 'Not used here.' },
+    temperature: { kinds: ['number', 'integer', 'string', 'null'], description: '0 is greedy.' },
+    top_p: { kinds: ['number', 'integer', 'null'], description: 'Nucleus sampling.' },
+    top_k: { kinds: ['integer', 'null'], description: 'Not used here.' },
+    do_sample: { kinds: ['boolean', 'null'], description: 'False is greedy.' },
+    seed: { kinds: ['integer', 'null'], description: 'Seed of sampling.' },
+  }),
+);
+
+export const fewShotKeys: ReadonlyMap<string, Key> = new Map(
+  Object.entries<Key>({
+    sampler: { kinds: ['string'], description: 'How examples are drawn.', check: oneOf('default', 'first_n') },
+    split: { kinds: text, description: 'Split that examples are drawn from.' },
+    process_docs: { kinds: text, description: 'A Python function (not supported).' },
+    fewshot_indices: { kinds: ['list', 'null'], description: 'Rows to draw from.' },
+    samples: { kinds: ['list', 'null'], description: 'The examples themselves.' },
+    doc_to_text: { kinds: text, description: "Template of an example's question." },
+    doc_to_choice: { kinds: ['string', 'list', 'mapping', 'null'], description: "An example's candidates." },
+    doc_to_target: { kinds: ['string', 'integer', 'list', 'null'], description: "Template of an example's answer." },
+    gen_prefix: { kinds: text, description: "Beginning of an example's answer." },
+    fewshot_delimiter: { kinds: text, description: 'Text behind an example.' },
+    target_delimiter: { kinds: text, description: 'Text between question and answer of an example.' },
+  }),
+);
+
+const positive = (value: unknown): string | null =>
+  typeof value === 'number' && value <= 0 ? `must be greater than 0, not ${value}.` : null;
+
+export const softbenchKeys: ReadonlyMap<string, Key> = new Map(
+  Object.entries<Key>({
+    strict: {
+      kinds: ['string'],
+      description: 'Filter that is the required format. Default: the first filter with a regex.',
+    },
+    lenient: {
+      kinds: ['string'],
+      description: 'Filter of the lenient reading. Default: a filter named *flex*, else the built-in reader.',
+    },
+    answer: {
+      kinds: ['string'],
+      description: 'Kind of the answers.',
+      check: oneOf('number', 'letter', 'choice', 'yes-no', 'text', 'json'),
+    },
+    modes: { kinds: ['list'], description: 'Prompt modes that "Compare prompt modes" runs.' },
+    soft_prompt: { kinds: ['mapping'], description: 'How the soft prompt is tuned.' },
+    limit: { kinds: ['integer', 'null'], description: 'Evaluate the first so many items only.', check: atLeast(1) },
+    shots: {
+      kinds: ['integer'],
+      description: 'Examples in few-shot mode, where `num_fewshot` gives none. Default: 5.',
+      check: atLeast(1),
+    },
+    few_shot_seed: { kinds: ['integer'], description: 'Seed of the few-shot draw. Default: 1234.' },
+  }),
+);
+
+export const softPromptKeys: ReadonlyMap<string, Key> = new Map(
+  Object.entries<Key>({
+    vectors: { kinds: ['integer'], description: 'Number of learned vectors. Default: 10.', check: atLeast(1) },
+    steps: { kinds: ['integer'], description: 'Optimiser steps. Default: 80.', check: atLeast(1) },
+    batch_size: { kinds: ['integer'], description: 'Items per step. Default: 8.', check: atLeast(1) },
+    learning_rate: {
+      kinds: ['number', 'integer', 'string'],
+      description: '`auto` follows the scale of the embedding.',
+      check: (value) => (typeof value === 'string' ? oneOf('auto')(value) : positive(value)),
+    },
+    init: { kinds: ['string'], description: 'Where the vectors start.', check: oneOf('vocabulary', 'random') },
+    seed: { kinds: ['integer'], description: 'Seed of start and batches. Default: 0.' },
+    validate_every: { kinds: ['integer'], description: 'Steps between validations. Default: 10.', check: atLeast(1) },
+    validation_items: {
+      kinds: ['integer'],
+      description: 'Held-out items per validation. Default: 32.',
+      check: atLeast(1),
+    },
+  }),
+);
+
+function kindOf(value: unknown): Kind {
+  if (value === null || value === undefined) return 'null';
+  if (Array.isArray(value)) return 'list';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  if (typeof value === 'string' || typeof value === 'boolean') return typeof value as Kind;
+  return 'mapping';
+}
+
+const kindNames: Record<Kind, string> = {
+  string: 'a text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  mapping: 'a mapping',
+  list: 'a list',
+  null: 'nothing',
+};
+
+/**
+ * Checks the keys of a mapping against a table. A value of a wrong type is removed from the mapping, so that what
+ * reads it later finds what it expects.
+ */
+export function checkKeys(
+  configuration: Configuration,
+  mapping: Record<string, unknown>,
+  table: ReadonlyMap<string, Key>,
+  path: Path,
+  unknown: 'error' | 'warning' = 'error',
+): void {
+  for (const [name, value] of Object.entries(mapping)) {
+    const at = [...path, name];
+    const key = table.get(name);
+    if (!key) {
+      const where = path.length > 0 ? ` in \`${path.join('.')}\`` : '';
+      configuration.add(
+        unknown,
+        'unknown-key',
+        `Unknown key \`${name}\`${where}.${suggestion(name, table.keys())}`,
+        at,
+        { key: true },
+      );
+      continue;
+    }
+    const kind = kindOf(value);
+    if (!key.kinds.includes(kind)) {
+      const wanted = key.kinds.filter((entry) => entry !== 'null').map((entry) => kindNames[entry]);
+      configuration.add(
+        'error',
+        'wrong-type',
+        `\`${name}\` must be ${wanted.join(' or ')}, not ${kindNames[kind]}.`,
+        at,
+      );
+      delete mapping[name];
+      continue;
+    }
+    const wrong = key.check?.(value);
+    if (wrong) {
+      configuration.add('error', 'wrong-value', `\`${name}\` ${wrong}`, at);
+      delete mapping[name];
+    }
+  }
+}

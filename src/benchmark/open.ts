@@ -1,0 +1,264 @@
+/** Opening and checking a benchmark file. */
+import { HumanError } from '../shared/errors.ts';
+import { type Configuration, type Path, readConfiguration } from './configuration.ts';
+import { templateOf } from './documents.ts';
+import { suggestion } from './near-miss.ts';
+import { PythonError } from './python.ts';
+import { readSettings, type Settings } from './settings.ts';
+import { sampleSize, TaskBenchmark } from './task.ts';
+import { filters as templateFilters } from './template-filters.ts';
+import type { Benchmark, Item, Problem } from './types.ts';
+
+/**
+ * Opens a benchmark file (an lm-evaluation-harness task file).
+ * @throws HumanError with the first error and its place
+ */
+export async function openBenchmark(file: string): Promise<Benchmark> {
+  const { benchmark, problems } = await checkBenchmark(file);
+  const error = problems.find(({ severity }) => severity === 'error');
+  if (error) {
+    const more = problems.filter(({ severity }) => severity === 'error').length - 1;
+    const kind =
+      error.code.startsWith('missing-file') || error.code === 'missing-data'
+        ? 'missing'
+        : ['python-function', 'unsupported', 'dataset-id'].includes(error.code)
+          ? 'unsupported'
+          : 'bad-input';
+    throw new HumanError(kind, error.message, {
+      place: error.place,
+      ...(more > 0 ? { todo: `(${more} more ${more === 1 ? 'error' : 'errors'} in this file.)` } : {}),
+    });
+  }
+  if (!benchmark) throw new Error(`${file} has no error and no benchmark.`);
+  return benchmark;
+}
+
+/**
+ * Reads a benchmark file, or `text` in its place, and reports everything that is wrong with it: in the order of the
+ * file. The benchmark is null where an error stands in the way of opening it.
+ */
+export async function checkBenchmark(
+  file: string,
+  text?: string,
+): Promise<{ benchmark: Benchmark | null; problems: Problem[] }> {
+  const configuration = await readConfiguration(file, text);
+  const { problems } = configuration;
+  const finish = (benchmark: Benchmark | null): { benchmark: Benchmark | null; problems: Problem[] } => ({
+    benchmark: problems.some(({ severity }) => severity === 'error') ? null : benchmark,
+    problems: inOrder(problems, configuration.file),
+  });
+  if (problems.some(({ code }) => ['broken-yaml', 'missing-file', 'not-a-benchmark'].includes(code)))
+    return finish(null);
+  const digest = configuration.digest;
+  const settings = readSettings(configuration);
+  checkTemplates(configuration);
+  checkSplits(configuration, settings);
+  // Data is read although there are errors in other keys, so that one look shows all of them; not without data or templates.
+  const blocking = new Set([
+    'missing-key',
+    'dataset-id',
+    'unsupported',
+    'group-file',
+    'unknown-split',
+    'broken-template',
+    'missing-include',
+    'include-cycle',
+    'python-function',
+    'unknown-filter',
+    'wrong-pattern',
+    'wrong-type',
+  ]);
+  if (problems.some(({ severity, code }) => severity === 'error' && blocking.has(code))) return finish(null);
+  let benchmark: TaskBenchmark;
+  try {
+    benchmark = await TaskBenchmark.open(settings, configuration, digest);
+  } catch (thrown) {
+    if (!(thrown instanceof HumanError)) throw thrown;
+    report(configuration, thrown, settings);
+    return finish(null);
+  }
+  await checkItems(configuration, settings, benchmark);
+  return finish(benchmark);
+}
+
+function inOrder(problems: readonly Problem[], file: string): Problem[] {
+  const rank = (problem: Problem): number => (problem.place.file === file ? 0 : 1);
+  const seen = new Set<string>();
+  return [...problems]
+    .sort(
+      (a, b) =>
+        rank(a) - rank(b) || (a.place.line ?? 0) - (b.place.line ?? 0) || (a.place.column ?? 0) - (b.place.column ?? 0),
+    )
+    .filter((problem) => {
+      const key = JSON.stringify([problem.place, problem.message]);
+      return !seen.has(key) && seen.add(key);
+    });
+}
+
+/** A problem of the data, shown where the file names the data. */
+function report(configuration: Configuration, error: HumanError, settings: Settings): void {
+  const { place, todo } = error.details;
+  const path: Path =
+    error.kind === 'missing' || (place && place.file !== configuration.file)
+      ? ['dataset_kwargs', 'data_files']
+      : [splitKey(settings)];
+  const where =
+    place && place.file !== configuration.file ? ` (${place.file}${place.line ? `:${place.line}` : ''})` : '';
+  const missing = /There is no data file (.+)\.$/.exec(error.message)?.[1];
+  const name = missing?.split(/[\\/]/).at(-1);
+  const within = name ? new RegExp(name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')) : undefined;
+  const code = error.kind === 'missing' ? 'missing-data' : error.kind === 'unsupported' ? 'unsupported' : 'broken-data';
+  configuration.add('error', code, `${error.message}${where}${todo ? ` ${todo}` : ''}`, path, within ? { within } : {});
+}
+
+const splitKey = (settings: Settings): string => (settings.splits.test !== null ? 'test_split' : 'validation_split');
+
+const templateKeys: readonly Path[] = [
+  ['doc_to_text'],
+  ['doc_to_target'],
+  ['doc_to_choice'],
+  ['description'],
+  ['gen_prefix'],
+  ['fewshot_config', 'doc_to_text'],
+  ['fewshot_config', 'doc_to_target'],
+  ['fewshot_config', 'doc_to_choice'],
+  ['fewshot_config', 'gen_prefix'],
+];
+
+const valueAt = (configuration: Configuration, path: Path): unknown =>
+  path.reduce<unknown>(
+    (at, key) => (typeof at === 'object' && at !== null ? (at as Record<string, unknown>)[key] : undefined),
+    configuration.values,
+  );
+
+const word = (name: string): RegExp => new RegExp(`(?<![\\w.])${name.replace(/[^\w]/g, '\\$&')}(?!\\w)`);
+
+function checkTemplates(configuration: Configuration): void {
+  for (const path of templateKeys) {
+    const source = valueAt(configuration, path);
+    if (typeof source !== 'string') continue;
+    try {
+      const template = templateOf(source);
+      for (const filter of template.filters())
+        if (!templateFilters.has(filter) && filter !== 'default' && filter !== 'd')
+          configuration.add(
+            'error',
+            'broken-template',
+            `There is no template filter \`${filter}\`.${suggestion(filter, templateFilters.keys())}`,
+            path,
+            { within: word(filter) },
+          );
+    } catch (thrown) {
+      if (!(thrown instanceof PythonError)) throw thrown;
+      configuration.add('error', 'broken-template', thrown.message, path);
+    }
+  }
+}
+
+function checkSplits(configuration: Configuration, settings: Settings): void {
+  if (settings.data.format === null || settings.data.splits.size === 0) return;
+  const known = [...settings.data.splits.keys()];
+  const keys: [Path, string | null][] = [
+    [['training_split'], settings.splits.training],
+    [['validation_split'], settings.splits.validation],
+    [['test_split'], settings.splits.test],
+    [
+      valueAt(configuration, ['fewshot_config', 'split']) === undefined
+        ? ['fewshot_split']
+        : ['fewshot_config', 'split'],
+      settings.splits.fewShot,
+    ],
+  ];
+  for (const [path, split] of keys)
+    if (split !== null && !settings.data.splits.has(split))
+      configuration.add(
+        'error',
+        'unknown-split',
+        `There is no split \`${split}\` in \`data_files\`, which has ${known.map((name) => `\`${name}\``).join(', ')}.${suggestion(split, known)}`,
+        path,
+      );
+}
+
+/** Checks that need rows: names in templates, whether right answers are in the required format. */
+async function checkItems(configuration: Configuration, settings: Settings, benchmark: TaskBenchmark): Promise<void> {
+  const items = (await benchmark.items('evaluation')).slice(0, sampleSize);
+  const first = items[0];
+  if (!first) return;
+  if (!checkNames(configuration, settings, first)) return;
+  let checked = 0;
+  const refused: { item: Item; text: string; inFormat: boolean }[] = [];
+  for (const item of items) {
+    try {
+      await benchmark.prompt(item, 0);
+      benchmark.choices(item);
+      const verdict = benchmark.goldVerdict(item);
+      checked++;
+      if (!verdict.right) refused.push({ item, ...verdict });
+    } catch (thrown) {
+      if (!(thrown instanceof HumanError)) throw thrown;
+      const { place } = thrown.details;
+      const path: Path = /candidates/.test(thrown.message) ? ['doc_to_target'] : ['doc_to_text'];
+      configuration.add('error', 'broken-item', `${thrown.message} (${place?.file}:${place?.line})`, path);
+      return;
+    }
+  }
+  const example = refused[0];
+  if (!example || settings.outputType.startsWith('loglikelihood')) return;
+  const share = refused.length === checked ? 'every one' : `${refused.length}`;
+  const gold = JSON.stringify(example.text.length > 60 ? `…${example.text.slice(-60)}` : example.text);
+  const { strict } = benchmark.readers;
+  const subject =
+    strict === 'built-in'
+      ? `The required form of the answer kind \`${benchmark.answerKind}\``
+      : `The strict filter \`${strict}\``;
+  const complaint = example.inFormat ? 'reads something else out of' : 'does not accept';
+  configuration.add(
+    'warning',
+    'gold-not-in-format',
+    `${subject} ${complaint} the right answers themselves: ${share} of ${checked} checked, such as item ${example.item.index} (${gold}). A soft prompt tuned on them would learn another form. Let \`doc_to_target\` give the answer in the form that the filter looks for, or choose another filter with \`metadata.softbench.strict\`.`,
+    strict === 'built-in' ? ['doc_to_target'] : filterPath(configuration, strict),
+  );
+}
+
+function filterPath(configuration: Configuration, name: string): Path {
+  const list = configuration.values.filter_list;
+  const at = Array.isArray(list)
+    ? list.findIndex((entry) => (entry as Record<string, unknown> | null)?.name === name)
+    : -1;
+  return at < 0 ? ['filter_list'] : ['filter_list', at, 'name'];
+}
+
+/** Every name that a template uses must be a field. Returns whether all are. */
+function checkNames(configuration: Configuration, settings: Settings, item: Item): boolean {
+  const fields = Object.keys(item.fields);
+  let fine = true;
+  for (const path of templateKeys) {
+    const source = valueAt(configuration, path);
+    if (typeof source !== 'string' || Object.hasOwn(item.fields, source)) continue;
+    // Examples that the file itself gives have fields of their own.
+    if (path[0] === 'fewshot_config' && settings.samples) continue;
+    for (const name of templateOf(source).names()) {
+      if (Object.hasOwn(item.fields, name)) continue;
+      fine = false;
+      configuration.add(
+        'error',
+        'undefined-name',
+        `\`${name}\` is not a field of the data, which has ${fields.map((field) => `\`${field}\``).join(', ')}.${suggestion(name, fields)}`,
+        path,
+        { within: word(name) },
+      );
+    }
+  }
+  // A bare word is rendered as itself; it was probably meant to be a field.
+  for (const key of ['doc_to_text', 'doc_to_target']) {
+    const source = configuration.values[key];
+    if (typeof source === 'string' && /^\w+$/.test(source) && !Object.hasOwn(item.fields, source))
+      configuration.add(
+        'warning',
+        'undefined-name',
+        `\`${source}\` is not a field of the data, so it is used as plain text.${suggestion(source, fields)}`,
+        [key],
+      );
+  }
+  return fine;
+}

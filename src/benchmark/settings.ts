@@ -1,0 +1,386 @@
+/** From the keys of a benchmark file to typed settings, with every finding reported at its place. */
+import { isPromptMode, type PromptMode, promptModes } from '../shared/modes.ts';
+import type { GenerationOptions, SoftPromptSettings } from '../shared/results.ts';
+import type { Configuration, Path } from './configuration.ts';
+import { type DataOptions, splitsOf } from './data.ts';
+import type { ExactMatchOptions } from './exact-match.ts';
+import { plainMatch } from './exact-match.ts';
+import { buildFilters } from './filter-list.ts';
+import type { FilterPipeline } from './filters.ts';
+import { checkKeys, dataKeys, fewShotKeys, generationKeys, softbenchKeys, softPromptKeys, taskKeys } from './keys.ts';
+import { suggestion } from './near-miss.ts';
+import { PythonError } from './python.ts';
+import { compile } from './python-regex.ts';
+import type { AnswerKind, OutputType } from './types.ts';
+
+/** How a question and its answer are written: of the item itself, or of few-shot examples. */
+export interface TurnTemplates {
+  text: string | number | null;
+  target: string | number | unknown[] | null;
+  choice: string | unknown[] | Record<string, unknown> | null;
+  generationPrefix: string | null;
+  targetDelimiter: string;
+  fewShotDelimiter: string;
+}
+
+export interface Settings {
+  task: string;
+  outputType: OutputType;
+  data: { format: 'json' | 'csv' | null; splits: Map<string, string[]>; options: DataOptions };
+  splits: { training: string | null; validation: string | null; test: string | null; fewShot: string | null };
+  description: string;
+  turn: TurnTemplates;
+  example: TurnTemplates;
+  sampler: 'default' | 'first_n';
+  samples: Record<string, unknown>[] | null;
+  shots: number | null;
+  metric: ExactMatchOptions;
+  filters: FilterPipeline[];
+  /** `until` as written; null where the file gives no `generation_kwargs`. */
+  until: string[] | null;
+  generation: Omit<GenerationOptions, 'until' | 'maxNewTokens'> & { maxNewTokens: number | null };
+  softbench: {
+    strict: string | null;
+    lenient: string | null;
+    answer: AnswerKind | null;
+    modes: PromptMode[];
+    softPrompt: SoftPromptSettings;
+    limit: number | null;
+    shots: number;
+    fewShotSeed: number;
+  };
+  notes: string[];
+}
+
+const defaultSoftPrompt: SoftPromptSettings = {
+  vectors: 10,
+  steps: 80,
+  batchSize: 8,
+  learningRate: 'auto',
+  init: 'vocabulary',
+  seed: 0,
+  validateEvery: 10,
+  validationItems: 32,
+};
+
+type Mapping = Record<string, unknown>;
+const mapping = (value: unknown): Mapping =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Mapping) : {};
+const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+const texts = (value: unknown): string[] =>
+  (Array.isArray(value) ? value : [value]).filter((entry) => typeof entry === 'string');
+const number = (value: unknown): number | null => (typeof value === 'number' ? value : null);
+
+/** Keys of a whole feature that Softbench has not: an error where they are used. */
+const unsupported: Record<string, string> = {
+  use_prompt: 'PromptSource prompts are not supported. Write the prompt as `doc_to_text` and `doc_to_target`.',
+  doc_to_image: 'Benchmarks with images are not supported.',
+  doc_to_audio: 'Benchmarks with audio are not supported.',
+};
+
+/** Reads the settings; what cannot be used is reported in `configuration.problems` and left at its default. */
+export function readSettings(configuration: Configuration): Settings {
+  const values = configuration.values;
+  checkKeys(configuration, values, taskKeys, [], 'warning');
+  for (const [key, message] of Object.entries(unsupported))
+    if (values[key] !== undefined && values[key] !== null)
+      configuration.add('error', 'unsupported', message, [key], { key: true });
+  if (values.unsafe_code === true)
+    configuration.add('error', 'unsupported', 'Softbench does not run code that a model wrote.', ['unsafe_code']);
+  const notes: string[] = [];
+  if (typeof values.repeats === 'number' && values.repeats > 1) {
+    const message = 'Softbench generates one output for each item; votes over `repeats` do not change a greedy answer.';
+    configuration.add('information', 'repeats', message, ['repeats']);
+    notes.push(message);
+  }
+  const outputType = (text(values.output_type) ?? 'generate_until') as OutputType;
+  const generation = readGeneration(configuration, notes);
+  const turn: TurnTemplates = {
+    text: (values.doc_to_text ?? null) as TurnTemplates['text'],
+    target: (values.doc_to_target ?? null) as TurnTemplates['target'],
+    choice: (values.doc_to_choice ?? null) as TurnTemplates['choice'],
+    generationPrefix: text(values.gen_prefix),
+    targetDelimiter: text(values.target_delimiter) ?? ' ',
+    fewShotDelimiter: text(values.fewshot_delimiter) ?? '\n\n',
+  };
+  const fewShot = mapping(values.fewshot_config);
+  checkKeys(configuration, fewShot, fewShotKeys, ['fewshot_config']);
+  if (Array.isArray(fewShot.fewshot_indices)) {
+    const message =
+      'lm-evaluation-harness 0.4.13 reads `fewshot_indices` but draws from all rows; Softbench does the same.';
+    configuration.add('warning', 'ignored-key', message, ['fewshot_config', 'fewshot_indices'], { key: true });
+  }
+  const pick = <Value>(key: string, fallback: Value): Value =>
+    key in fewShot ? ((fewShot[key] ?? null) as Value) : fallback;
+  checkRequired(configuration, outputType);
+  return {
+    task: text(values.task) ?? baseName(configuration.file),
+    outputType,
+    data: readData(configuration),
+    splits: {
+      training: text(values.training_split),
+      validation: text(values.validation_split),
+      test: text(values.test_split),
+      fewShot: text(pick('split', values.fewshot_split)),
+    },
+    description: text(values.description) ?? '',
+    turn,
+    example: {
+      text: pick('doc_to_text', turn.text) ?? turn.text,
+      target: pick('doc_to_target', turn.target) ?? turn.target,
+      choice: pick('doc_to_choice', turn.choice),
+      generationPrefix: pick('gen_prefix', turn.generationPrefix),
+      targetDelimiter: pick<string | null>('target_delimiter', turn.targetDelimiter) ?? ' ',
+      fewShotDelimiter: pick<string | null>('fewshot_delimiter', turn.fewShotDelimiter) ?? '\n\n',
+    },
+    sampler: fewShot.sampler === 'first_n' ? 'first_n' : 'default',
+    samples: Array.isArray(fewShot.samples) ? fewShot.samples.map(mapping) : null,
+    shots: number(values.num_fewshot),
+    metric: readMetric(configuration, outputType, notes),
+    filters: buildFilters(configuration),
+    ...generation,
+    softbench: readSoftbench(configuration),
+    notes,
+  };
+}
+
+const baseName = (file: string): string => (file.split(/[\\/]/).at(-1) ?? file).replace(/\.ya?ml$/i, '');
+
+function checkRequired(configuration: Configuration, outputType: OutputType): void {
+  const { values } = configuration;
+  const has = (key: string): boolean => values[key] !== undefined && values[key] !== null;
+  // A key whose value was refused has its own message.
+  const need = (key: string, why: string): void => {
+    const reported = configuration.problems.some(({ message }) => message.startsWith(`\`${key}\``));
+    if (!has(key) && !reported) configuration.add('error', 'missing-key', `\`${key}\` is missing: ${why}`, []);
+  };
+  if (Array.isArray(values.task) || (has('group') && !has('doc_to_text'))) {
+    configuration.add(
+      'error',
+      'group-file',
+      'This file names a group of benchmarks. Open one of the benchmarks in it.',
+      [has('group') ? 'group' : 'task'],
+      { key: true },
+    );
+    return;
+  }
+  need('dataset_path', 'give `json` or `csv` with `dataset_kwargs: { data_files: … }`.');
+  if (outputType !== 'loglikelihood_rolling') need('doc_to_text', 'a template for the prompt, such as "{{question}}".');
+  need('doc_to_target', 'a template for the right answer, such as "{{answer}}".');
+  if (outputType === 'multiple_choice') need('doc_to_choice', 'the candidates of a multiple-choice benchmark.');
+  if (!has('test_split') && !has('validation_split'))
+    configuration.add(
+      'error',
+      'missing-key',
+      '`test_split` (or `validation_split`) is missing: the split to evaluate.',
+      [],
+    );
+}
+
+function readData(configuration: Configuration): Settings['data'] {
+  const { values } = configuration;
+  const options = mapping(values.dataset_kwargs);
+  const path = text(values.dataset_path);
+  const format = path === 'json' || path === 'csv' ? path : null;
+  if (format) checkKeys(configuration, options, dataKeys, ['dataset_kwargs'], 'warning');
+  if (path !== null && !format) {
+    const other = ['parquet', 'text', 'arrow', 'pandas'].includes(path);
+    configuration.add(
+      'error',
+      other ? 'unsupported' : 'dataset-id',
+      other
+        ? `Softbench does not read \`${path}\` data yet. Convert it to .jsonl or .csv and use \`dataset_path: json\` or \`csv\`.`
+        : `\`${path}\` is a data set of the Hugging Face hub, which Softbench cannot load yet. Save its splits as .jsonl files and use \`dataset_path: json\` with \`dataset_kwargs: { data_files: { test: … } }\`.`,
+      ['dataset_path'],
+    );
+  } else if (format && options.data_files === undefined)
+    configuration.add(
+      'error',
+      'missing-key',
+      `\`dataset_kwargs.data_files\` is missing: the ${format} files of the benchmark.`,
+      ['dataset_path'],
+    );
+  const folder = text(options.data_dir);
+  const splits = splitsOf(options.data_files);
+  if (folder !== null)
+    for (const [split, files] of splits)
+      splits.set(
+        split,
+        files.map((file) => `${folder}/${file}`),
+      );
+  const encoding = text(options.encoding);
+  return {
+    format,
+    splits,
+    options: {
+      field: text(options.field),
+      separator: text(options.sep) ?? text(options.delimiter),
+      columnNames: Array.isArray(options.column_names) ? options.column_names.map(String) : null,
+      encoding: encoding === 'latin-1' ? 'latin1' : encoding === 'utf-16-le' ? 'utf16le' : 'utf-8',
+    },
+  };
+}
+
+const exactMatchKeys = new Set([
+  'metric',
+  'aggregation',
+  'higher_is_better',
+  'hf_evaluate',
+  'regexes_to_ignore',
+  'ignore_case',
+  'ignore_punctuation',
+  'ignore_numbers',
+]);
+
+/** The options of `exact_match`; other metrics do not decide what is right here. */
+function readMetric(configuration: Configuration, outputType: OutputType, notes: string[]): ExactMatchOptions {
+  const list = configuration.values.metric_list;
+  if (!Array.isArray(list)) return plainMatch;
+  const names = list.map((entry) => text(mapping(entry).metric));
+  names.forEach((name, i) => {
+    if (name === null && !configuration.problems.some(({ code }) => code === 'python-function'))
+      configuration.add('error', 'missing-key', 'An entry of `metric_list` needs `metric`, such as `exact_match`.', [
+        'metric_list',
+        i,
+      ]);
+  });
+  const at = names.indexOf('exact_match');
+  if (at < 0) {
+    if (outputType === 'generate_until' && names.length > 0) {
+      const message = `Softbench scores generated answers by exact match; ${names.map((name) => `\`${name}\``).join(', ')} is not computed.`;
+      configuration.add('warning', 'metric', message, ['metric_list']);
+      notes.push(message);
+    }
+    return plainMatch;
+  }
+  const options = mapping(list[at]);
+  for (const key of Object.keys(options))
+    if (!exactMatchKeys.has(key))
+      configuration.add(
+        'warning',
+        'unknown-key',
+        `\`exact_match\` has no option \`${key}\`.${suggestion(key, exactMatchKeys)}`,
+        ['metric_list', at, key],
+        { key: true },
+      );
+  const patterns =
+    options.regexes_to_ignore === undefined || options.regexes_to_ignore === null
+      ? []
+      : texts(options.regexes_to_ignore);
+  const usable = patterns.filter((pattern, i) =>
+    checkPattern(configuration, pattern, ['metric_list', at, 'regexes_to_ignore', i]),
+  );
+  return {
+    regexesToIgnore: usable,
+    ignoreCase: options.ignore_case === true,
+    ignorePunctuation: options.ignore_punctuation === true,
+    ignoreNumbers: options.ignore_numbers === true,
+  };
+}
+
+function checkPattern(configuration: Configuration, pattern: string, path: Path): boolean {
+  try {
+    compile(pattern);
+    return true;
+  } catch (thrown) {
+    if (!(thrown instanceof PythonError)) throw thrown;
+    configuration.add('error', 'wrong-pattern', thrown.message, path);
+    return false;
+  }
+}
+
+function readGeneration(configuration: Configuration, notes: string[]): Pick<Settings, 'until' | 'generation'> {
+  const given = configuration.values.generation_kwargs;
+  const options = mapping(given);
+  const path = ['generation_kwargs'];
+  checkKeys(configuration, options, generationKeys, path, 'warning');
+  const isList = Array.isArray(options.until);
+  const until = options.until === undefined || options.until === null ? null : texts(options.until);
+  for (const [i, marker] of (until ?? []).entries()) {
+    const at: Path = [...path, 'until', ...(isList ? [i] : [])];
+    if (marker === '')
+      configuration.add('error', 'wrong-value', 'An empty text in `until` stops every output at once.', at);
+    else if (/\\[nrt]/.test(marker) && configuration.scalarStyle(at) !== 'QUOTE_DOUBLE')
+      configuration.add(
+        'warning',
+        'literal-backslash',
+        `This stops at a backslash followed by a letter (${JSON.stringify(marker)}), not at a line break. Use double quotes: "${marker}".`,
+        at,
+      );
+  }
+  const temperature = Number(options.temperature ?? 0);
+  if (!Number.isFinite(temperature) || temperature < 0)
+    configuration.add('error', 'wrong-value', '`temperature` must be a number from 0 on.', [...path, 'temperature']);
+  const sampled = options.do_sample === true || (options.do_sample === undefined && temperature > 0);
+  if (options.do_sample === true && options.temperature === undefined)
+    notes.push('`do_sample` without `temperature`: sampled at temperature 1.');
+  return {
+    until: until?.filter((marker) => marker !== '') ?? null,
+    generation: {
+      maxNewTokens: number(options.max_gen_toks) ?? number(options.max_new_tokens) ?? number(options.max_tokens),
+      temperature: sampled ? (options.temperature === undefined ? 1 : temperature || 0) : 0,
+      topP: number(options.top_p) ?? 1,
+      seed: number(options.seed) ?? 0,
+    },
+  };
+}
+
+function readSoftbench(configuration: Configuration): Settings['softbench'] {
+  const metadata = mapping(configuration.values.metadata);
+  const path = ['metadata', 'softbench'];
+  if (
+    'softbench' in metadata &&
+    metadata.softbench !== null &&
+    (typeof metadata.softbench !== 'object' || Array.isArray(metadata.softbench))
+  )
+    configuration.add('error', 'wrong-type', '`softbench` must be a mapping.', path);
+  const options = mapping(metadata.softbench);
+  checkKeys(configuration, options, softbenchKeys, path);
+  const soft = mapping(options.soft_prompt);
+  checkKeys(configuration, soft, softPromptKeys, [...path, 'soft_prompt']);
+  const modes: PromptMode[] = [];
+  for (const [i, mode] of (Array.isArray(options.modes) ? options.modes : []).entries()) {
+    if (isPromptMode(mode)) modes.push(mode);
+    else
+      configuration.add(
+        'error',
+        'wrong-value',
+        `There is no prompt mode \`${mode}\`; the modes are ${promptModes.join(', ')}.${suggestion(String(mode), promptModes)}`,
+        [...path, 'modes', i],
+      );
+  }
+  const filterNames = (Array.isArray(configuration.values.filter_list) ? configuration.values.filter_list : []).map(
+    (entry) => text(mapping(entry).name) ?? '',
+  );
+  const known = (key: 'strict' | 'lenient'): string | null => {
+    const name = text(options[key]);
+    if (name === null || name === 'built-in' || filterNames.includes(name)) return name;
+    configuration.add(
+      'error',
+      'unknown-filter',
+      `There is no filter named \`${name}\`${filterNames.length > 0 ? `; \`filter_list\` has ${filterNames.map((entry) => `\`${entry}\``).join(', ')}` : ' (the file has no `filter_list`)'}.${suggestion(name, filterNames)}`,
+      [...path, key],
+    );
+    return null;
+  };
+  return {
+    strict: known('strict'),
+    lenient: known('lenient'),
+    answer: text(options.answer) as AnswerKind | null,
+    modes:
+      modes.length > 0 ? promptModes.filter((mode) => modes.includes(mode)) : ['zero-shot', 'few-shot', 'soft-prompt'],
+    softPrompt: {
+      vectors: number(soft.vectors) ?? defaultSoftPrompt.vectors,
+      steps: number(soft.steps) ?? defaultSoftPrompt.steps,
+      batchSize: number(soft.batch_size) ?? defaultSoftPrompt.batchSize,
+      learningRate: number(soft.learning_rate) ?? defaultSoftPrompt.learningRate,
+      init: soft.init === 'random' ? 'random' : defaultSoftPrompt.init,
+      seed: number(soft.seed) ?? defaultSoftPrompt.seed,
+      validateEvery: number(soft.validate_every) ?? defaultSoftPrompt.validateEvery,
+      validationItems: number(soft.validation_items) ?? defaultSoftPrompt.validationItems,
+    },
+    limit: number(options.limit),
+    shots: number(options.shots) ?? 5,
+    fewShotSeed: number(options.few_shot_seed) ?? 1234,
+  };
+}

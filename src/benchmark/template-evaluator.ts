@@ -1,0 +1,526 @@
+/** Evaluates the syntax tree of a Jinja template with Python's meaning of values and operators. */
+import {
+  entriesOf,
+  equal,
+  float,
+  isDict,
+  isFloat,
+  isNumber,
+  PythonError,
+  PythonTuple,
+  repr,
+  str,
+  truthy,
+  typeName,
+} from './python.ts';
+import { filters, tests } from './template-filters.ts';
+import { methodOf } from './template-methods.ts';
+
+/** A node of the tree that `@huggingface/jinja` parses; each kind of node has some of the fields. */
+export interface Syntax {
+  type: string;
+  value?: unknown;
+  body?: Syntax[];
+  alternate?: Syntax[];
+  defaultBlock?: Syntax[];
+  test?: Syntax;
+  iterable?: Syntax;
+  loopvar?: Syntax;
+  assignee?: Syntax;
+  name?: Syntax;
+  args?: Syntax[];
+  object?: Syntax;
+  property?: Syntax;
+  computed?: boolean;
+  callee?: Syntax;
+  call?: Syntax;
+  callerArgs?: Syntax[] | null;
+  operator?: { value: string };
+  left?: Syntax;
+  right?: Syntax;
+  operand?: Syntax;
+  filter?: Syntax;
+  negate?: boolean;
+  lhs?: Syntax;
+  argument?: Syntax;
+  key?: Syntax;
+  start?: Syntax;
+  stop?: Syntax;
+  step?: Syntax;
+  condition?: Syntax;
+  trueExpr?: Syntax;
+  falseExpr?: Syntax;
+}
+
+/** What a name that is not there evaluates to: any use but `is defined` and `default` is an error. */
+export class Undefined {
+  constructor(readonly reason: string) {}
+}
+
+export interface Arguments {
+  positional: unknown[];
+  named: Map<string, unknown>;
+}
+export type TemplateFunction = (args: Arguments) => unknown;
+
+/** `namespace(...)`: the one thing whose attributes a template may set. */
+class Namespace {
+  readonly values = new Map<string, unknown>();
+}
+
+class LoopControl {
+  constructor(readonly kind: 'Break' | 'Continue') {}
+}
+
+export class Scope {
+  constructor(
+    private readonly parent: Scope | null,
+    readonly names = new Map<string, unknown>(),
+  ) {}
+  find(name: string): unknown {
+    if (this.names.has(name)) return this.names.get(name);
+    if (this.parent) return this.parent.find(name);
+    return globals.has(name) ? globals.get(name) : new Undefined(`"${name}" is undefined`);
+  }
+}
+
+/** Longest list that `range` may give: a template is rendered in the editor too. */
+const longestRange = 100_000;
+
+function range({ positional }: Arguments): number[] {
+  const [first = 0, second, third = 1] = positional.map(Number);
+  const [start, stop, step] = second === undefined ? [0, first, 1] : [first, second, third];
+  const length = Math.max(0, Math.ceil((stop - start) / step));
+  if (!(length <= longestRange)) throw new PythonError(`range() of ${length} entries is too long`);
+  return Array.from({ length }, (_, i) => start + i * step);
+}
+
+export const globals: ReadonlyMap<string, unknown> = new Map<string, unknown>([
+  ['true', true],
+  ['True', true],
+  ['false', false],
+  ['False', false],
+  ['none', null],
+  ['None', null],
+  ['range', range],
+  ['dict', ({ named }: Arguments) => new Map(named)],
+  [
+    'namespace',
+    ({ named }: Arguments) => {
+      const made = new Namespace();
+      for (const [key, value] of named) made.values.set(key, value);
+      return made;
+    },
+  ],
+]);
+
+export class Evaluator {
+  block(nodes: readonly Syntax[], scope: Scope): string {
+    return nodes.map((node) => this.print(node, scope)).join('');
+  }
+
+  /** @throws PythonError where the value is undefined */
+  defined(value: unknown): unknown {
+    if (value instanceof Undefined) throw new PythonError(`${value.reason}.`);
+    return value;
+  }
+
+  private print(node: Syntax, scope: Scope): string {
+    switch (node.type) {
+      case 'Comment':
+        return '';
+      case 'Set':
+        this.set(node, scope);
+        return '';
+      case 'If':
+        return this.block(this.test(node.test, scope) ? (node.body ?? []) : (node.alternate ?? []), scope);
+      case 'For':
+        return this.loop(node, scope);
+      case 'Macro':
+        scope.names.set(String(node.name?.value), this.macro(node.args ?? [], node.body ?? [], scope));
+        return '';
+      case 'CallStatement': {
+        const args = this.args(node.call?.args ?? [], scope);
+        args.named.set('caller', this.macro(node.callerArgs ?? [], node.body ?? [], scope));
+        return str(this.call(this.evaluate(node.call?.callee, scope), args, 'call'));
+      }
+      case 'FilterStatement':
+        return str(this.filter(this.block(node.body ?? [], new Scope(scope)), node.filter, scope));
+      case 'Break':
+      case 'Continue':
+        throw new LoopControl(node.type);
+      default:
+        return str(this.defined(this.evaluate(node, scope)));
+    }
+  }
+
+  private test(node: Syntax | undefined, scope: Scope): boolean {
+    return truthy(this.defined(this.evaluate(node, scope)));
+  }
+
+  private set(node: Syntax, scope: Scope): void {
+    const value = node.value
+      ? this.evaluate(node.value as Syntax, scope)
+      : this.block(node.body ?? [], new Scope(scope));
+    const { assignee } = node;
+    if (assignee?.type === 'MemberExpression') {
+      const target = this.evaluate(assignee.object, scope);
+      if (!(target instanceof Namespace)) throw new PythonError('cannot assign attribute on non-namespace object.');
+      target.values.set(String(assignee.property?.value), value);
+    } else this.bind(assignee, value, scope);
+  }
+
+  private bind(target: Syntax | undefined, value: unknown, scope: Scope): void {
+    if (target?.type === 'Identifier') {
+      scope.names.set(String(target.value), value);
+      return;
+    }
+    const parts = (target?.value ?? []) as Syntax[];
+    const values = this.iterate(value);
+    if (values.length !== parts.length)
+      throw new PythonError(`cannot unpack ${values.length} values into ${parts.length} names.`);
+    parts.forEach((part, i) => {
+      this.bind(part, values[i], scope);
+    });
+  }
+
+  iterate(value: unknown): unknown[] {
+    this.defined(value);
+    if (Array.isArray(value)) return value;
+    if (typeof value === 'string') return Array.from(value);
+    if (isDict(value)) return entriesOf(value).map(([key]) => key);
+    throw new PythonError(`'${typeName(value)}' object is not iterable.`);
+  }
+
+  private loop(node: Syntax, scope: Scope): string {
+    const select = node.iterable?.type === 'SelectExpression' ? node.iterable : null;
+    let items = this.iterate(this.evaluate(select ? select.lhs : node.iterable, scope));
+    if (select)
+      items = items.filter((item) => {
+        const inner = new Scope(scope);
+        this.bind(node.loopvar, item, inner);
+        return this.test(select.test, inner);
+      });
+    if (items.length === 0) return this.block(node.defaultBlock ?? [], new Scope(scope));
+    let out = '';
+    for (const [i, item] of items.entries()) {
+      const inner = new Scope(scope);
+      inner.names.set('loop', this.loopState(items, i));
+      this.bind(node.loopvar, item, inner);
+      for (const part of node.body ?? []) {
+        try {
+          out += this.print(part, inner);
+        } catch (thrown) {
+          if (!(thrown instanceof LoopControl)) throw thrown;
+          if (thrown.kind === 'Break') return out;
+          break;
+        }
+      }
+    }
+    return out;
+  }
+
+  private loopState(items: readonly unknown[], i: number): Map<string, unknown> {
+    const neighbour = (at: number): unknown =>
+      at >= 0 && at < items.length ? items[at] : new Undefined('there is no such item in the loop');
+    return new Map<string, unknown>([
+      ['index', i + 1],
+      ['index0', i],
+      ['revindex', items.length - i],
+      ['revindex0', items.length - i - 1],
+      ['first', i === 0],
+      ['last', i === items.length - 1],
+      ['length', items.length],
+      ['previtem', neighbour(i - 1)],
+      ['nextitem', neighbour(i + 1)],
+      ['cycle', ({ positional }: Arguments) => positional[i % positional.length]],
+    ]);
+  }
+
+  private macro(parameters: readonly Syntax[], body: readonly Syntax[], scope: Scope): TemplateFunction {
+    return ({ positional, named }) => {
+      const inner = new Scope(scope);
+      parameters.forEach((parameter, i) => {
+        const keyword = parameter.type === 'KeywordArgumentExpression';
+        const name = String(keyword ? parameter.key?.value : parameter.value);
+        let value: unknown = new Undefined(`parameter "${name}" was not provided`);
+        if (i < positional.length) value = positional[i];
+        else if (named.has(name)) value = named.get(name);
+        else if (keyword) value = this.evaluate(parameter.value as Syntax, inner);
+        inner.names.set(name, value);
+      });
+      if (named.has('caller')) inner.names.set('caller', named.get('caller'));
+      return this.block(body, inner);
+    };
+  }
+
+  private args(nodes: readonly Syntax[], scope: Scope): Arguments {
+    const args: Arguments = { positional: [], named: new Map() };
+    for (const node of nodes) {
+      if (node.type === 'KeywordArgumentExpression')
+        args.named.set(String(node.key?.value), this.evaluate(node.value as Syntax, scope));
+      else if (node.type === 'SpreadExpression')
+        args.positional.push(...this.iterate(this.evaluate(node.argument, scope)));
+      else if (node.type === 'KeywordSpreadExpression') {
+        const dict = this.evaluate(node.argument, scope);
+        if (isDict(dict)) for (const [key, value] of entriesOf(dict)) args.named.set(str(key), value);
+      } else args.positional.push(this.evaluate(node, scope));
+    }
+    return args;
+  }
+
+  private call(callee: unknown, args: Arguments, name: string): unknown {
+    this.defined(callee);
+    if (typeof callee !== 'function') throw new PythonError(`'${typeName(callee)}' object is not callable (${name}).`);
+    return (callee as TemplateFunction)(args);
+  }
+
+  private filter(operand: unknown, node: Syntax | undefined, scope: Scope): unknown {
+    const called = node?.type === 'CallExpression';
+    const name = String(called ? node.callee?.value : node?.value);
+    const args = called ? this.args(node.args ?? [], scope) : { positional: [], named: new Map() };
+    if (name === 'default' || name === 'd') {
+      const whenFalse = truthy(args.positional[1] ?? args.named.get('boolean'));
+      const missing = operand instanceof Undefined || (whenFalse && !truthy(operand));
+      return missing ? (args.positional[0] ?? args.named.get('default_value') ?? '') : operand;
+    }
+    const filter = filters.get(name);
+    if (!filter) throw new PythonError(`Softbench has no template filter named "${name}".`);
+    return filter(this.defined(operand), args, this);
+  }
+
+  evaluate(node: Syntax | null | undefined, scope: Scope): unknown {
+    if (!node) return null;
+    switch (node.type) {
+      case 'IntegerLiteral':
+      case 'StringLiteral':
+        return node.value;
+      case 'FloatLiteral':
+        return float(Number(node.value));
+      case 'ArrayLiteral':
+        return (node.value as Syntax[]).map((entry) => this.evaluate(entry, scope));
+      case 'TupleLiteral':
+        return PythonTuple.from((node.value as Syntax[]).map((entry) => this.evaluate(entry, scope)));
+      case 'ObjectLiteral':
+        return new Map(
+          [...(node.value as Map<Syntax, Syntax>)].map(([key, value]) => [
+            this.evaluate(key, scope),
+            this.evaluate(value, scope),
+          ]),
+        );
+      case 'Identifier':
+        return scope.find(String(node.value));
+      case 'MemberExpression':
+        return this.member(node, scope);
+      case 'CallExpression':
+        return this.call(this.evaluate(node.callee, scope), this.args(node.args ?? [], scope), nameOf(node.callee));
+      case 'FilterExpression':
+        return this.filter(this.evaluate(node.operand, scope), node.filter, scope);
+      case 'TestExpression':
+        return this.applyTest(node, scope) !== (node.negate ?? false);
+      case 'UnaryExpression':
+        return this.unary(node, scope);
+      case 'BinaryExpression':
+        return this.binary(node, scope);
+      case 'Ternary':
+        return this.evaluate(this.test(node.condition, scope) ? node.trueExpr : node.falseExpr, scope);
+      case 'SelectExpression':
+        return this.test(node.test, scope)
+          ? this.evaluate(node.lhs, scope)
+          : new Undefined('the inline if-expression evaluated to false and no else section was defined');
+      default:
+        throw new PythonError(`Softbench does not know "${node.type}" in templates.`);
+    }
+  }
+
+  private applyTest(node: Syntax, scope: Scope): boolean {
+    const value = this.evaluate(node.operand, scope);
+    const called = node.test?.type === 'CallExpression';
+    const name = String(called ? node.test?.callee?.value : node.test?.value);
+    if (name === 'defined') return !(value instanceof Undefined);
+    if (name === 'undefined') return value instanceof Undefined;
+    const test = tests.get(name);
+    if (!test) throw new PythonError(`Softbench has no template test named "${name}".`);
+    const args = called ? this.args(node.test?.args ?? [], scope).positional : [];
+    return test(this.defined(value), args[0]);
+  }
+
+  private unary(node: Syntax, scope: Scope): unknown {
+    const value = this.defined(this.evaluate(node.argument, scope));
+    if (node.operator?.value === 'not') return !truthy(value);
+    if (!isNumber(value))
+      throw new PythonError(`bad operand type for unary ${node.operator?.value}: '${typeName(value)}'.`);
+    const signed = node.operator?.value === '-' ? -Number(value) : Number(value);
+    return isFloat(value) ? float(signed) : signed;
+  }
+
+  private member(node: Syntax, scope: Scope): unknown {
+    const object = this.defined(this.evaluate(node.object, scope));
+    const { property } = node;
+    if (node.computed && property?.type === 'SliceExpression') {
+      const bound = (part: Syntax | undefined): number | null => {
+        const value = part ? this.evaluate(part, scope) : null;
+        return value === null ? null : Number(value);
+      };
+      return slice(object, bound(property.start), bound(property.stop), bound(property.step));
+    }
+    const key = node.computed ? this.defined(this.evaluate(property, scope)) : (property?.value ?? '');
+    const where = `${nameOf(node.object)}${node.computed ? `[${repr(key)}]` : `.${key}`}`;
+    if (object instanceof Namespace) return object.values.get(str(key)) ?? new Undefined(`"${where}" is undefined`);
+    // `a.b` asks for the attribute first and for the entry then; `a["b"]` the other way round.
+    const method = typeof key === 'string' && !node.computed ? methodOf(object, key) : undefined;
+    if (method) return method;
+    const entry = item(object, key);
+    if (entry !== undefined) return entry;
+    const late = typeof key === 'string' && node.computed ? methodOf(object, key) : undefined;
+    return late ?? new Undefined(`"${where}" is undefined`);
+  }
+
+  private binary(node: Syntax, scope: Scope): unknown {
+    const operator = node.operator?.value ?? '';
+    const left = this.defined(this.evaluate(node.left, scope));
+    if (operator === 'and') return truthy(left) ? this.defined(this.evaluate(node.right, scope)) : left;
+    if (operator === 'or') return truthy(left) ? left : this.defined(this.evaluate(node.right, scope));
+    const right = this.defined(this.evaluate(node.right, scope));
+    const compute = operators[operator];
+    if (!compute) throw new PythonError(`Softbench does not know the operator "${operator}" in templates.`);
+    const result = compute(left, right);
+    if (result === undefined)
+      throw new PythonError(`unsupported operand types for ${operator}: '${typeName(left)}' and '${typeName(right)}'.`);
+    return result;
+  }
+}
+
+const nameOf = (node: Syntax | undefined): string => {
+  if (node?.type === 'Identifier') return String(node.value);
+  if (node?.type === 'MemberExpression')
+    return `${nameOf(node.object)}${node.computed ? '[…]' : `.${node.property?.value ?? ''}`}`;
+  return 'the expression';
+};
+
+/** `object[key]`; undefined where there is no such entry. */
+export function item(object: unknown, key: unknown): unknown {
+  if (typeof object === 'string' || Array.isArray(object)) {
+    if (!isNumber(key)) return undefined;
+    const at = Number(key);
+    return typeof object === 'string' ? Array.from(object).at(at) : object.at(at);
+  }
+  if (object instanceof Map) {
+    if (object.has(key)) return object.get(key);
+    return undefined;
+  }
+  if (isDict(object))
+    return Object.hasOwn(object, str(key)) ? (object as Record<string, unknown>)[str(key)] : undefined;
+  return undefined;
+}
+
+function slice(object: unknown, start: number | null, stop: number | null, step: number | null): unknown {
+  const text = typeof object === 'string';
+  if (!text && !Array.isArray(object)) throw new PythonError(`'${typeName(object)}' object cannot be sliced.`);
+  const all: unknown[] = text ? Array.from(object) : object;
+  const by = step ?? 1;
+  if (by === 0) throw new PythonError('slice step cannot be zero.');
+  const clamp = (at: number): number => {
+    const from = at < 0 ? at + all.length : at;
+    return by > 0 ? Math.min(Math.max(from, 0), all.length) : Math.min(Math.max(from, -1), all.length - 1);
+  };
+  const first = start === null ? (by > 0 ? 0 : all.length - 1) : clamp(start);
+  const last = stop === null ? (by > 0 ? all.length : -1) : clamp(stop);
+  const out: unknown[] = [];
+  for (let i = first; by > 0 ? i < last : i > last; i += by) out.push(all[i]);
+  return text ? out.join('') : out;
+}
+
+type Operator = (left: unknown, right: unknown) => unknown;
+
+const arithmetic =
+  (compute: (a: number, b: number) => number, alwaysFloat = false): Operator =>
+  (a, b) => {
+    if (!isNumber(a) || !isNumber(b)) return undefined;
+    const result = compute(Number(a), Number(b));
+    return alwaysFloat || isFloat(a) || isFloat(b) ? float(result) : result;
+  };
+
+const divisor = (b: number): number => {
+  if (b === 0) throw new PythonError('division by zero.');
+  return b;
+};
+
+/** Order of two values: numbers, strings (by code point) or lists; undefined where Python has none. */
+export function compare(a: unknown, b: unknown): number | undefined {
+  if (isNumber(a) && isNumber(b)) return Number(a) - Number(b);
+  if (typeof a === 'string' && typeof b === 'string') {
+    const [x, y] = [Array.from(a), Array.from(b)];
+    const at = x.findIndex((character, i) => character !== y[i]);
+    if (at < 0) return x.length - y.length;
+    return (x[at]?.codePointAt(0) ?? -1) - (y[at]?.codePointAt(0) ?? -1);
+  }
+  if (Array.isArray(a) && Array.isArray(b)) {
+    const at = a.findIndex((entry, i) => i >= b.length || !equal(entry, b[i]));
+    return at < 0 || at >= b.length ? a.length - b.length : compare(a[at], b[at]);
+  }
+  return undefined;
+}
+
+const ordered =
+  (holds: (order: number) => boolean): Operator =>
+  (a, b) => {
+    const order = compare(a, b);
+    return order === undefined ? undefined : holds(order);
+  };
+
+const contains: Operator = (value, container) => {
+  if (typeof container === 'string') return typeof value === 'string' ? container.includes(value) : undefined;
+  if (Array.isArray(container)) return container.some((entry) => equal(entry, value));
+  return isDict(container) ? entriesOf(container).some(([key]) => equal(key, value)) : undefined;
+};
+
+const repeat: Operator = (a, b) => {
+  const [sequence, count] = typeof a === 'string' || Array.isArray(a) ? [a, b] : [b, a];
+  if (typeof count !== 'number' || !Number.isInteger(count)) return undefined;
+  const times = Math.max(0, count);
+  if (typeof sequence === 'string') return sequence.repeat(times);
+  return Array.isArray(sequence) ? Array.from({ length: times }, () => sequence).flat() : undefined;
+};
+
+const operators: Record<string, Operator | undefined> = {
+  '+': (a, b) => {
+    if (typeof a === 'string' && typeof b === 'string') return a + b;
+    if (Array.isArray(a) && Array.isArray(b)) return [...a, ...b];
+    return arithmetic((x, y) => x + y)(a, b);
+  },
+  '-': arithmetic((a, b) => a - b),
+  '*': (a, b) => arithmetic((x, y) => x * y)(a, b) ?? repeat(a, b),
+  '/': arithmetic((a, b) => a / divisor(b), true),
+  '//': arithmetic((a, b) => Math.floor(a / divisor(b))),
+  '%': (a, b) =>
+    typeof a === 'string' ? formatPercent(a, b) : arithmetic((x, y) => x - y * Math.floor(x / divisor(y)))(a, b),
+  '**': (a, b) => arithmetic((x, y) => x ** y, isNumber(b) && Number(b) < 0)(a, b),
+  '~': (a, b) => str(a) + str(b),
+  '==': (a, b) => equal(a, b),
+  '!=': (a, b) => !equal(a, b),
+  '<': ordered((order) => order < 0),
+  '>': ordered((order) => order > 0),
+  '<=': ordered((order) => order <= 0),
+  '>=': ordered((order) => order >= 0),
+  in: contains,
+  'not in': (a, b) => {
+    const found = contains(a, b);
+    return found === undefined ? undefined : !found;
+  },
+};
+
+/** `"%s of %d" % (a, b)` for the conversions that templates use. */
+function formatPercent(format: string, values: unknown): string {
+  const queue = values instanceof PythonTuple ? [...values] : [values];
+  return format.replace(/%(-?)(0?)(\d*)(?:\.(\d+))?([sdifr%])/g, (_, minus, zero, width, digits, kind: string) => {
+    if (kind === '%') return '%';
+    if (queue.length === 0) throw new PythonError('not enough arguments for format string.');
+    const value = queue.shift();
+    let text = kind === 'r' ? repr(value) : str(value);
+    if (kind === 'd' || kind === 'i') text = String(Math.trunc(Number(value)));
+    if (kind === 'f') text = Number(value).toFixed(digits === undefined ? 6 : Number(digits));
+    if (kind === 's' && digits !== undefined) text = text.slice(0, Number(digits));
+    return minus ? text.padEnd(Number(width || 0)) : text.padStart(Number(width || 0), zero ? '0' : ' ');
+  });
+}
