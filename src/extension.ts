@@ -40,7 +40,7 @@ export function activate(context: vscode.ExtensionContext): { workbench: Workben
     vscode.languages.registerCodeLensProvider(benchmarkFiles, lenses),
     new BenchmarkDiagnostics(async (file, text) => {
       const { checkBenchmark } = await import('./benchmark/index.ts');
-      return checkBenchmark(file, text);
+      return (await checkBenchmark(file, text)).problems;
     }, log),
     registerCompletion(),
     registerCommands(made),

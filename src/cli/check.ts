@@ -10,7 +10,7 @@ export const checkCommand: Command = {
   options: { ...commonOptions },
   async run(given, terminal) {
     const [file] = operands(given, ['BENCHMARK'] as const);
-    const problems = await checkBenchmark(resolve(file));
+    const { problems } = await checkBenchmark(resolve(file));
     const errors = problems.filter(({ severity }) => severity === 'error').length;
     if (terminal.json) terminal.printJson({ file: resolve(file), ok: errors === 0, problems });
     else {
