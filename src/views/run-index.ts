@@ -1,5 +1,4 @@
 /** The runs of all stores of this window, kept current: read when asked first, read again when their files change. */
-import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
 import type { DiskRunStore, RunFolder } from '../runs/index.ts';
 import { sentenceOf } from '../shared/errors.ts';
@@ -15,9 +14,6 @@ export interface UnreadableRun {
 export class RunIndex implements vscode.Disposable {
   readonly #globalStore: string;
   readonly #log: vscode.LogOutputChannel;
-  readonly #deadOwners: () => readonly string[];
-  /** The name of this thread in locks; it takes none, but tells which threads are dead under it. */
-  readonly #owner = randomUUID();
   readonly #stores = new Map<string, DiskRunStore>();
   readonly #watchers = new Map<string, vscode.FileSystemWatcher>();
   readonly #changed = new vscode.EventEmitter<void>();
@@ -29,14 +25,10 @@ export class RunIndex implements vscode.Disposable {
   #reading: Promise<void> | null = null;
   #again = false;
 
-  /**
-   * @param globalStore where runs go when no folder is open
-   * @param deadOwners workers of this window that have ended: runs that they had under way are not running any more
-   */
-  constructor(globalStore: string, log: vscode.LogOutputChannel, deadOwners: () => readonly string[]) {
+  /** @param globalStore where runs go when no folder is open */
+  constructor(globalStore: string, log: vscode.LogOutputChannel) {
     this.#globalStore = globalStore;
     this.#log = log;
-    this.#deadOwners = deadOwners;
   }
 
   /** Newest first. Empty before {@link load}. */
@@ -108,8 +100,7 @@ export class RunIndex implements vscode.Disposable {
   }
 
   async #read(): Promise<void> {
-    const { openRunStore, setLockOwner } = await import('../runs/index.ts');
-    setLockOwner(this.#owner, this.#deadOwners());
+    const { openRunStore } = await import('../runs/index.ts');
     const runs: RunFolder[] = [];
     const unreadable: UnreadableRun[] = [];
     const storeOfRun = new Map<string, DiskRunStore>();

@@ -24,17 +24,12 @@ export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
   /** Set by the extension, which makes the editor's parts. */
   previews: PromptPreviews | null = null;
   #worker: Promise<WorkerClient> | null = null;
-  #client: WorkerClient | null = null;
 
   constructor(context: vscode.ExtensionContext, log: vscode.LogOutputChannel) {
     this.context = context;
     this.log = log;
     this.queue = new JobQueue(async (request, options) => (await this.worker()).call.runJob(request, options));
-    this.runs = new RunIndex(
-      vscode.Uri.joinPath(context.globalStorageUri, 'store').fsPath,
-      log,
-      () => this.#client?.deadOwners ?? [],
-    );
+    this.runs = new RunIndex(vscode.Uri.joinPath(context.globalStorageUri, 'store').fsPath, log);
     this.models = new Models(context, (folder) => this.inspect(folder));
     this.benchmarks = new Benchmarks(context);
     this.start = new StartJobs(this);
@@ -49,13 +44,13 @@ export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
 
   /** The worker's client; nothing of it is loaded before the first use. */
   worker(): Promise<WorkerClient> {
-    this.#worker ??= import('../worker/index.ts').then(({ WorkerClient }) => {
-      this.#client = new WorkerClient<WorkerApi>({
-        file: vscode.Uri.joinPath(this.context.extensionUri, 'dist', 'worker.js').fsPath,
-        log: (message) => this.log.info(message),
-      });
-      return this.#client;
-    });
+    this.#worker ??= import('../worker/index.ts').then(
+      ({ WorkerClient }) =>
+        new WorkerClient<WorkerApi>({
+          file: vscode.Uri.joinPath(this.context.extensionUri, 'dist', 'worker.js').fsPath,
+          log: (message) => this.log.info(message),
+        }),
+    );
     return this.#worker;
   }
 
