@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/vscode/**', 'test/e2e/**', 'node_modules/**'],
+    exclude: ['test/vscode/**', 'test/e2e/**', 'test/.artifacts/**', '**/node_modules/**'],
     // ONNX Runtime keeps native threads: processes end cleanly where threads may not.
     pool: 'forks',
     maxWorkers: 2,

@@ -61,8 +61,10 @@ async function unit() {
   const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, testResults } = JSON.parse(
     readFileSync(report, 'utf8'),
   );
-  // A file that does not even load has no tests in the report; it failed all the same.
-  const broken = testResults.filter(({ status, assertionResults }) => status === 'failed' && !assertionResults.length);
+  // A file that does not load, or whose preparation fails, has no failed test in the report; it failed all the same.
+  const broken = testResults.filter(
+    (file) => file.status === 'failed' && !file.assertionResults.some(({ status }) => status === 'failed'),
+  );
   const failed = numFailedTests + broken.length;
   return outcome(numPassedTests, failed || (code === 0 ? 0 : 1), numPendingTests + numTodoTests);
 }
