@@ -17,8 +17,6 @@ interface LockContent {
   host: string;
   /** When the process started, as the system tells it: a process id is used again after a while. Null where unknown. */
   processStart: string | null;
-  /** The thread (see {@link setLockOwner}). */
-  owner: string;
   /** One per writer. */
   token: string;
   since: string;
@@ -30,30 +28,16 @@ const heartbeatMilliseconds = 20_000;
 /** Taking over needs milliseconds; one that is older belongs to a process that died in the middle. */
 const takeoverMilliseconds = 10_000;
 
-let owner: string = randomUUID();
-const deadOwners = new Set<string>();
 const held = new Set<string>();
 
-/**
- * Names this thread in its locks, and tells which threads of this process have ended. Locks of dead threads carry the
- * process id of a living process: only whoever started the threads knows that they are gone.
- */
-export function setLockOwner(name: string, dead: Iterable<string>): void {
-  owner = name;
-  markOwnersDead(dead);
-}
-
-/** Tells this thread that others of its process have ended: their runs are not being written any more. */
-export function markOwnersDead(dead: Iterable<string>): void {
-  for (const one of dead) deadOwners.add(one);
-}
-
-/** Linux: start time in clock ticks since boot, field 22 of /proc/PID/stat. */
-function processStart(pid: number): string | null {
+/** Linux: state and start time (clock ticks since boot), fields 3 and 22 of /proc/PID/stat. Null where unknown. */
+function processStatus(pid: number): { state: string; start: string } | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The second field is the program's name in brackets and may itself hold spaces and brackets.
-    return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    const [state, start] = [fields[0], fields[19]];
+    return state !== undefined && start !== undefined ? { state, start } : null;
   } catch {
     return null;
   }
@@ -88,14 +72,12 @@ function isHolderAlive(lock: { content: LockContent | null; age: number }): bool
   const { content, age } = lock;
   if (!content) return age < takeoverMilliseconds;
   if (content.host !== hostname()) return age < silentMilliseconds;
-  if (content.pid === process.pid) {
-    if (held.has(content.token)) return true;
-    if (content.owner === owner || deadOwners.has(content.owner)) return false;
-    return age < silentMilliseconds;
-  }
+  if (content.pid === process.pid) return held.has(content.token);
   if (!isProcessAlive(content.pid)) return false;
-  const start = processStart(content.pid);
-  if (content.processStart !== null && start !== null) return content.processStart === start;
+  const status = processStatus(content.pid);
+  // A dead process stays in the table until its parent has looked at it.
+  if (status?.state === 'Z') return false;
+  if (content.processStart !== null && status !== null) return content.processStart === status.start;
   return age < silentMilliseconds;
 }
 
@@ -118,8 +100,7 @@ export class FolderLock {
     this.#content = {
       pid: process.pid,
       host: hostname(),
-      processStart: processStart(process.pid),
-      owner,
+      processStart: processStatus(process.pid)?.start ?? null,
       token: randomUUID(),
       since: new Date().toISOString(),
     };

@@ -1,31 +1,32 @@
 /**
  * The host's end of the worker: starts it with the first call, ends it when it has been idle for a while, and turns its
  * death into an error that a person can act on. Loads neither ONNX Runtime nor a tokenizer.
+ *
+ * The worker is a process, not a thread: a thread that is ended while ONNX Runtime computes takes the whole process with
+ * it (an exception in native code, measured with 1.30), and so does the system when memory runs out. The host may be the
+ * extension host, with everybody's extensions in it.
  */
-import { randomUUID } from 'node:crypto';
-import { Worker } from 'node:worker_threads';
-import { markOwnersDead } from '../runs/index.ts';
+import { type ChildProcess, fork } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { asError, CancelledError, HumanError } from '../shared/errors.ts';
 import type { WorkerApi } from '../shared/protocol.ts';
 import { type Api, type CallOptions, type Client, connect } from '../shared/rpc.ts';
-import type { WorkerStart } from './start.ts';
 
 export interface WorkerClientOptions {
   /** The bundled worker, `dist/worker.js`. */
   file: string | URL;
   /** The worker ends after this long without a call; its models' memory goes back to the system. */
   idleMilliseconds?: number;
-  /** Limit of the worker's JavaScript heap; models are outside of it. */
+  /** Limit of the worker's JavaScript heap; models are outside of it. For tests. */
   heapMegabytes?: number;
   /** Told of everything unexpected, for a log. */
   log?(message: string): void;
 }
 
 interface Running {
-  worker: Worker;
-  owner: string;
+  child: ChildProcess;
   call: Client<Api>;
-  fail(error: Error): void;
   exited: Promise<void>;
 }
 
@@ -36,8 +37,6 @@ export class WorkerClient<A extends Api = WorkerApi> {
   readonly call: Client<A>;
   readonly #options: Required<Pick<WorkerClientOptions, 'idleMilliseconds'>> & WorkerClientOptions;
   #running: Running | null = null;
-  /** Threads of this process that have ended: whoever comes next may take over what they had locked. */
-  readonly #dead: string[] = [];
   readonly #calls = new Set<{ controller: AbortController; settled: Promise<unknown> }>();
   #idle: NodeJS.Timeout | undefined;
   #disposed = false;
@@ -62,11 +61,6 @@ export class WorkerClient<A extends Api = WorkerApi> {
     return this.#running !== null;
   }
 
-  /** Names, in the locks of run folders, of workers that have ended: whoever reads the store in this process needs them. */
-  get deadOwners(): readonly string[] {
-    return this.#dead;
-  }
-
   async #invoke(method: string, argument: unknown, options: CallOptions<unknown> = {}): Promise<unknown> {
     if (this.#disposed) throw new CancelledError('Softbench is shutting down.');
     clearTimeout(this.#idle);
@@ -83,14 +77,14 @@ export class WorkerClient<A extends Api = WorkerApi> {
     const entry = { controller, settled };
     this.#calls.add(entry);
     // A worker that has work keeps the process alive; one that waits for the next call does not.
-    running.worker.ref();
+    keepAlive(running.child, true);
     try {
       return await settled;
     } finally {
       options.signal?.removeEventListener('abort', abort);
       this.#calls.delete(entry);
       if (!this.isBusy) {
-        this.#running?.worker.unref();
+        if (this.#running) keepAlive(this.#running.child, false);
         this.#idle = setTimeout(() => this.#endIdle(), this.#options.idleMilliseconds);
         this.#idle.unref();
       }
@@ -102,52 +96,55 @@ export class WorkerClient<A extends Api = WorkerApi> {
     if (this.isBusy) return;
     const running = this.#running;
     this.#running = null;
-    void running?.worker.terminate();
+    running?.child.kill('SIGKILL');
   }
 
   #start(): Running {
-    const owner = randomUUID();
     const { file, heapMegabytes, log } = this.#options;
-    const worker = new Worker(file, {
-      workerData: { owner, deadOwners: [...this.#dead] } satisfies WorkerStart,
-      name: 'softbench',
-      ...(heapMegabytes && { resourceLimits: { maxOldGenerationSizeMb: heapMegabytes } }),
+    const path = file instanceof URL ? fileURLToPath(file) : file;
+    const child = fork(path, [], {
+      // Not the host's own flags: an inspector port, for one, can be used once only.
+      execArgv: heapMegabytes ? [`--max-old-space-size=${heapMegabytes}`] : [],
+      // In the editor the host's program is Electron, which then behaves as Node.
+      env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
+      // Structured clone, as between threads: typed arrays arrive as such.
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    let lastWords = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      lastWords = (lastWords + text).slice(-4000);
+      log?.(text.trimEnd());
     });
     const { call, fail } = connect<Api>({
-      post: (message) => worker.postMessage(message),
+      post: (message) => {
+        // A channel that is closed already is reported by 'close' below.
+        if (child.connected) child.send(message as object, () => {});
+      },
       onMessage: (listener) => {
-        worker.on('message', listener);
-        return () => worker.off('message', listener);
+        child.on('message', listener);
+        return () => child.off('message', listener);
       },
     });
-    let reason: Error | null = null;
-    worker.on('error', (thrown) => {
-      reason = lostBecause(thrown);
-      log?.(`The worker failed: ${asError(thrown).stack ?? thrown}`);
-    });
-    worker.on('messageerror', (thrown) =>
-      log?.(`A message of the worker could not be read: ${asError(thrown).message}`),
-    );
     const exited = new Promise<void>((resolve) => {
-      worker.on('exit', (code) => {
-        this.#dead.push(owner);
-        markOwnersDead([owner]);
-        if (this.#running?.worker === worker) this.#running = null;
-        if (this.isBusy) log?.(`The worker ended with code ${code} while it had work.`);
-        fail(
-          reason ??
-            new HumanError('worker-lost', `The worker ended unexpectedly (code ${code}).`, { todo: resumeAdvice }),
-        );
+      const end = (reason: HumanError): void => {
+        if (this.#running?.child === child) this.#running = null;
+        fail(reason);
         resolve();
-      });
+      };
+      child.on('error', (thrown) => end(lost(`could not be started: ${asError(thrown).message}`)));
+      // 'close' comes after the last of the error output, 'exit' may come before it.
+      child.on('close', (code, signal) =>
+        end(existsSync(path) ? lostBecause(code, signal, lastWords) : notThere(path)),
+      );
     });
-    return { worker, owner, call, fail, exited };
+    return { child, call, exited };
   }
 
   /** Ends the worker at once, whatever it is doing; pending calls are rejected. For tests and a last resort. */
   async kill(): Promise<void> {
     const running = this.#running;
-    await running?.worker.terminate();
+    running?.child.kill('SIGKILL');
     await running?.exited;
   }
 
@@ -169,18 +166,26 @@ export class WorkerClient<A extends Api = WorkerApi> {
   }
 }
 
-/** What an error that ended the thread means to a person. */
-function lostBecause(thrown: unknown): HumanError {
-  const error = asError(thrown) as NodeJS.ErrnoException;
-  if (error.code === 'ERR_WORKER_OUT_OF_MEMORY')
-    return new HumanError('worker-lost', 'The worker ran out of memory.', {
-      todo: `Use a smaller batch size or a smaller model. ${resumeAdvice}`,
-      cause: thrown,
-    });
-  if (error.code === 'ERR_DLOPEN_FAILED' || error.code === 'MODULE_NOT_FOUND' || error.code === 'ERR_MODULE_NOT_FOUND')
-    return new HumanError('engine', `A part of Softbench could not be loaded: ${error.message}.`, {
-      todo: 'Install Softbench again for this platform.',
-      cause: thrown,
-    });
-  return new HumanError('worker-lost', `The worker failed: ${error.message}.`, { todo: resumeAdvice, cause: thrown });
+/** Whether the worker keeps the host's process from ending by itself. */
+function keepAlive(child: ChildProcess, keep: boolean): void {
+  // The error output is a socket, which its type does not say.
+  const handles = [child, child.channel, child.stderr as unknown as { ref(): void; unref(): void } | null];
+  for (const handle of handles) keep ? handle?.ref() : handle?.unref();
+}
+
+const lost = (how: string, todo = ''): HumanError =>
+  new HumanError('worker-lost', `The worker ${how}.`, { todo: `${todo} ${resumeAdvice}`.trim() });
+
+const notThere = (path: string): HumanError =>
+  new HumanError('missing', `A part of Softbench is missing: ${path}.`, { todo: 'Build or install it again.' });
+
+const memoryAdvice = 'Use a smaller batch size or a smaller model.';
+
+/** What the end of the process means to a person. */
+function lostBecause(code: number | null, signal: NodeJS.Signals | null, lastWords: string): HumanError {
+  if (/heap out of memory|bad_alloc|Allocation failed/i.test(lastWords)) return lost('ran out of memory', memoryAdvice);
+  // The system's out-of-memory killer sends SIGKILL; so does a person, who then knows.
+  if (signal === 'SIGKILL') return lost('was killed, most often because memory ran out', memoryAdvice);
+  const error = /^\w*Error: .*/m.exec(lastWords)?.[0];
+  return lost(`ended unexpectedly (${signal ?? `code ${code}`})${error ? `: ${error.replace(/\.$/, '')}` : ''}`);
 }

@@ -1,22 +1,22 @@
 /** The worker's end of the channel to the host. */
-import { parentPort, workerData } from 'node:worker_threads';
-import { setLockOwner } from '../runs/index.ts';
 import type { WorkerApi } from '../shared/protocol.ts';
-import { type Handlers, serve } from '../shared/rpc.ts';
-import type { WorkerStart } from './start.ts';
+import { type Api, type Handlers, serve } from '../shared/rpc.ts';
 
-/** Serves the host's calls until the thread ends. Only in a worker thread. */
-export function serveHost(handlers: Handlers<WorkerApi>): void {
-  const port = parentPort;
-  if (!port) throw new Error('This is the entry of a worker thread: WorkerClient starts it.');
-  const { owner, deadOwners } = workerData as WorkerStart;
-  setLockOwner(owner, deadOwners);
-  serve<WorkerApi>(
+/** Serves the host's calls until the host has gone. Only in a process that WorkerClient started. */
+export function serveHost<A extends Api = WorkerApi>(handlers: Handlers<A>): void {
+  if (!process.send) throw new Error('This is the entry of a worker process: WorkerClient starts it.');
+  process.title = 'softbench worker';
+  // Ctrl-C in a terminal reaches every process there; the host decides what it means and tells this one.
+  process.on('SIGINT', () => {});
+  process.on('disconnect', () => process.exit());
+  serve<A>(
     {
-      post: (message) => port.postMessage(message),
+      post: (message) => {
+        if (process.connected) process.send?.(message);
+      },
       onMessage: (listener) => {
-        port.on('message', listener);
-        return () => port.off('message', listener);
+        process.on('message', listener);
+        return () => process.off('message', listener);
       },
     },
     handlers,

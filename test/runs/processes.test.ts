@@ -97,10 +97,7 @@ describe('two processes', () => {
     await writer.close();
     const lock = join(writer.folder, 'lock.json');
     for (let round = 0; round < 5; round++) {
-      await writeFile(
-        lock,
-        JSON.stringify({ pid: 2 ** 22 + 1, host: hostname(), processStart: null, owner: 'x', token: 'x' }),
-      );
+      await writeFile(lock, JSON.stringify({ pid: 2 ** 22 + 1, host: hostname(), processStart: null, token: 'x' }));
       const results = await Promise.allSettled([1, 2, 3, 4].map(() => openRunStore(folder).reopen(writer.run.id)));
       const winners = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
       expect(winners).toHaveLength(1);
@@ -114,7 +111,7 @@ describe('two processes', () => {
     const writer = await store.create(sampleRun());
     await writer.close();
     const lock = join(writer.folder, 'lock.json');
-    await writeFile(lock, JSON.stringify({ pid: 1, host: 'elsewhere', processStart: null, owner: 'x', token: 'x' }));
+    await writeFile(lock, JSON.stringify({ pid: 1, host: 'elsewhere', processStart: null, token: 'x' }));
     await expect(store.reopen(writer.run.id)).rejects.toThrow('process 1 on elsewhere');
     const longAgo = new Date(Date.now() - 3_600_000);
     await utimes(lock, longAgo, longAgo);
@@ -127,7 +124,7 @@ describe('two processes', () => {
     await writer.appendItem(sampleItem(0));
     await writeFile(
       join(writer.folder, 'lock.json'),
-      JSON.stringify({ pid: process.ppid, host: hostname(), processStart: null, owner: 'x', token: 'other' }),
+      JSON.stringify({ pid: process.ppid, host: hostname(), processStart: null, token: 'other' }),
     );
     await expect(writer.appendItem(sampleItem(1))).rejects.toThrow('was taken over by process');
     await expect(writer.update({ status: 'finished' })).rejects.toThrow('was taken over');

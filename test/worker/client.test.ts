@@ -86,7 +86,6 @@ describe('a worker that dies', () => {
     }
     expect(worker.isRunning).toBe(false);
     expect(await worker.call.count({ to: 1 })).toBe(1);
-    expect(await worker.call.whoDied(undefined)).toHaveLength(1);
   });
 
   it('by an error of its own gives that error', async () => {
