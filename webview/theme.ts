@@ -34,7 +34,7 @@ export function palette(): Palette {
   return {
     foreground: colour('foreground'),
     muted: colour('muted'),
-    grid: forced ? resolve('GrayText') : colour('grid'),
+    grid: forced ? 'transparent' : colour('grid'),
     background: resolve(forced ? 'Canvas' : 'var(--softbench-background)'),
     modes: {
       'zero-shot': colour('mode-zero-shot'),

@@ -43,7 +43,7 @@ declare global {
 
 async function violations(page: Page): Promise<string[]> {
   await page.evaluate(axeSource());
-  const found = await page.evaluate(() => window.axe.run({ resultTypes: ['violations'] }));
+  const found = await page.evaluate(() => window.axe.run({ resultTypes: ['violations'], preload: false }));
   return found.violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)}\n${failureSummary}`),
   );
@@ -86,7 +86,7 @@ describe.skipIf(!browserPath)('results page', () => {
     const data = resultsData(120);
     const { page } = await session.open('results', { data });
     await ready(page);
-    const table = await page.locator('table.scores').innerText();
+    const table = await page.locator('table.scores').textContent();
     for (const { summary } of data.view.modes) {
       const { F, S } = summary?.scores ?? {};
       for (const share of [F, S]) expect(table).toContain(`${(100 * (share?.value ?? 0)).toFixed(1)}\u202f%`);
@@ -103,7 +103,7 @@ describe.skipIf(!browserPath)('results page', () => {
       await type(page, `mode:zero-shot item:${index}`);
       await rows(page).first().click();
       await page.locator(`.detail h3:has-text("Item ${index}")`).waitFor();
-      const shown = await page.locator('pre.output').innerText();
+      const shown = await page.locator('pre.output').textContent();
       if (index === 3) expect(shown).toContain('<script>window.hacked=1</script>␛[31mred␛[0m␀');
       if (index === 4) expect(shown).toContain('⟨U+202E⟩evil⟨U+202C⟩');
       if (index === 5) expect(shown).toMatch(/more characters/);
@@ -129,7 +129,7 @@ describe.skipIf(!browserPath)('results page', () => {
     expect(await countText(page)).toBe(`${ranOn} of 360 outputs`);
     await page.locator('vscode-button', { hasText: 'Clear' }).click();
     await expect.poll(() => countText(page)).toBe('360 outputs');
-    await page.locator(`.cell-button[aria-label^="zero-shot, ran on"]`).click();
+    await page.locator('.cell-button', { hasText: 'zero-shot, ran on' }).click();
     expect(await countText(page)).toBe(`${ranOn} of 360 outputs`);
     await expect
       .poll(() =>
@@ -137,7 +137,7 @@ describe.skipIf(!browserPath)('results page', () => {
       )
       .toBe('zero-shot');
     await type(page, 'mode:zero');
-    expect(await page.locator('#filter-errors').innerText()).toContain('“zero” is not a value of “mode”');
+    expect(await page.locator('#filter-errors').textContent()).toContain('“zero” is not a value of “mode”');
     await page.context().close();
   });
 
@@ -149,16 +149,16 @@ describe.skipIf(!browserPath)('results page', () => {
     await page.waitForTimeout(150);
     await page.keyboard.press('Enter');
     const heading = page.locator('.detail h3');
-    const first = await heading.innerText();
+    const first = await heading.textContent();
     await page.keyboard.press('j');
-    await expect.poll(() => heading.innerText()).not.toBe(first);
+    await expect.poll(() => heading.textContent()).not.toBe(first);
     await page.keyboard.press('k');
-    await expect.poll(() => heading.innerText()).toBe(first);
+    await expect.poll(() => heading.textContent()).toBe(first);
     expect(await page.locator('[role=grid]').getAttribute('aria-activedescendant')).toBe('row-0');
     await page.keyboard.press('Enter');
     expect(await page.evaluate(() => document.activeElement?.className)).toBe('detail');
     await page.keyboard.press('j');
-    await expect.poll(() => heading.innerText()).not.toBe(first);
+    await expect.poll(() => heading.textContent()).not.toBe(first);
     expect(await page.evaluate(() => document.activeElement?.className)).toBe('detail');
     await page.keyboard.press('Escape');
     await expect.poll(() => page.locator('.detail-place').isVisible()).toBe(false);
@@ -190,7 +190,7 @@ describe.skipIf(!browserPath)('results page', () => {
     data.view.job = { phase: 'evaluating', message: 'Evaluating zero-shot', fraction: 0.5, secondsLeft: 70 };
     const { page, problems } = await session.open('results', { host: scriptedHost(data) });
     await ready(page);
-    expect(await page.locator('.job').innerText()).toMatch(/Evaluating zero-shot\s+50\u202f% · about 1 min left/);
+    expect(await page.locator('.job').textContent()).toMatch(/Evaluating zero-shot\s*50\u202f% · about 1 min left/);
     await type(page, 'format:no');
     const before = await countText(page);
     await rows(page).nth(8).click();
@@ -199,14 +199,14 @@ describe.skipIf(!browserPath)('results page', () => {
     });
     await page.waitForTimeout(100);
     const top = () => page.evaluate(() => document.querySelector('.grid')?.scrollTop);
-    const heading = await page.locator('.detail h3').innerText();
+    const heading = await page.locator('.detail h3').textContent();
     await page.evaluate(({ run, items }) => window.scripted.send('itemsAdded', { run, from: 140, items }), {
       run: full.result.run.id,
       items: full.records.slice(140, 200),
     });
     await expect.poll(() => countText(page)).not.toBe(before);
     expect(await top()).toBe(500);
-    expect(await page.locator('.detail h3').innerText()).toBe(heading);
+    expect(await page.locator('.detail h3').textContent()).toBe(heading);
     expect(await filter(page).locator('input').inputValue()).toBe('format:no');
     await type(page, '');
     expect(await countText(page)).toBe('200 outputs');
@@ -241,9 +241,8 @@ describe.skipIf(!browserPath)('results page', () => {
     await page.locator('vscode-button[aria-label^="Open the line"]').click();
     await page.locator('vscode-button[aria-label="Copy as Markdown"]').click();
     await page.locator('.toast', { hasText: 'Copied' }).waitFor();
-    await expect
-      .poll(() => page.evaluate(() => window.scripted.calls.filter(({ method }) => method === 'saveState').length))
-      .toBeGreaterThan(0);
+    // the state follows a moment after the selection
+    await expect.poll(() => page.evaluate(() => JSON.stringify(window.scripted.state))).toContain('"selected":"0');
     const calls = await page.evaluate(() => window.scripted.calls);
     const called = (method: string) => calls.find((call) => call.method === method)?.argument;
     expect(calls.map(({ method }) => method)).toEqual(expect.arrayContaining(['stop', 'resume']));

@@ -206,7 +206,7 @@ class LeaderboardPage {
         h(
           'details',
           { 'data-key': model },
-          h('summary', { class: 'row', 'aria-label': said, title: said, 'data-key': `${model} summary` }, ...head),
+          h('summary', { class: 'row', title: said, 'data-key': `${model} summary` }, ...head),
           h(
             'ul',
             { class: 'parts' },
@@ -272,7 +272,6 @@ class LeaderboardPage {
         type: 'button',
         class: className,
         title,
-        'aria-label': title,
         'data-key': key,
         disabled: !this.#host.live,
         onclick: () => this.#do(this.#host.api.open({ model, task })),

@@ -15,6 +15,9 @@ export interface CauseFilter {
   cause?: FailureCause;
 }
 
+/** For screen readers: what the place in the table or the bar says to the eye. */
+const unseen = (text: string): HTMLElement => h('span', { class: 'visually-hidden' }, text);
+
 interface Tally {
   id: string;
   mode: PromptMode;
@@ -91,12 +94,13 @@ export class CausesSection {
                     type: 'button',
                     class: `segment verdict-${name}`,
                     title: `${said}. Click to show them.`,
-                    'aria-label': `${said}. Show them in the item table.`,
                     'data-key': `${tally.id} ${name}`,
                     onclick: () => this.onFilter({ mode: tally.mode, verdict: name }),
                   },
+                  unseen(`${tally.mode}, ${verdicts[name].label}: `),
                   verdictIcon(name),
-                  h('span', {}, count(n)),
+                  h('span', { class: 'segment-count' }, count(n)),
+                  unseen(` of ${tally.n} items`),
                 );
                 segment.style.flexGrow = String(n);
                 return segment;
@@ -159,11 +163,11 @@ export class CausesSection {
       {
         type: 'button',
         class: 'cell-button',
-        'aria-label': `${tally.mode}, ${cause}: ${n} of ${tally.n} items. Show them in the item table.`,
         title: `${causeSentences[cause]} ${n} of ${tally.n} items; click to show them.`,
         'data-key': `${tally.id} ${cause}`,
         onclick: () => this.onFilter({ mode: tally.mode, cause }),
       },
+      unseen(`${tally.mode}, ${cause}: `),
       h('span', { class: 'cell-figure' }, count(n), h('span', { class: 'muted' }, ` ${percent(n / tally.n)}`)),
       h('span', { class: 'cell-track', 'aria-hidden': 'true' }, bar),
     );

@@ -16,7 +16,7 @@ export interface HeaderActions {
 
 export class Header {
   readonly element: HTMLElement;
-  readonly #title = h('div', { class: 'title' });
+  readonly #title = h('div', { class: 'title' }, h('h1', {}, 'Results'));
   readonly #job = h('div', { class: 'job', hidden: true });
   readonly #problem = h('div', { hidden: true });
   readonly #settings = h('div', {});
