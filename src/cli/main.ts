@@ -11,7 +11,10 @@ const { version } = JSON.parse(readFileSync(here('../package.json'), 'utf8')) as
 
 const stop = new AbortController();
 function interrupt(): void {
-  if (stop.signal.aborted) process.exit(exitCodes.stopped);
+  if (stop.signal.aborted) {
+    void worker.kill();
+    process.exit(exitCodes.stopped);
+  }
   stop.abort();
   process.stderr.write('\nStopping after the current step; press Ctrl-C again to end at once.\n');
 }

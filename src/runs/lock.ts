@@ -17,6 +17,8 @@ interface LockContent {
   host: string;
   /** When the process started, as the system tells it: a process id is used again after a while. Null where unknown. */
   processStart: string | null;
+  /** The process that started it and without which it ends, where there is one: a worker without its host is as good as dead. */
+  parent: { pid: number; processStart: string | null } | null;
   /** One per writer. */
   token: string;
   since: string;
@@ -25,6 +27,8 @@ interface LockContent {
 /** A holder that gave no sign of life for this long is taken for dead where nothing better is known of it. */
 const silentMilliseconds = 5 * 60_000;
 const heartbeatMilliseconds = 20_000;
+/** So long a worker whose host has died may need to notice: it looks between two calls of the engine. */
+const orphanMilliseconds = 10_000;
 /** Taking over needs milliseconds; one that is older belongs to a process that died in the middle. */
 const takeoverMilliseconds = 10_000;
 
@@ -73,18 +77,26 @@ function isHolderAlive(lock: { content: LockContent | null; age: number }): bool
   if (!content) return age < takeoverMilliseconds;
   if (content.host !== hostname()) return age < silentMilliseconds;
   if (content.pid === process.pid) return held.has(content.token);
-  if (!isProcessAlive(content.pid)) return false;
-  const status = processStatus(content.pid);
+  return isSameAlive(content) ?? age < silentMilliseconds;
+}
+
+/** Whether the process is alive and the same one as when the lock was made; null where the system does not say. */
+function isSameAlive({ pid, processStart }: { pid: number; processStart: string | null }): boolean | null {
+  if (!isProcessAlive(pid)) return false;
+  const status = processStatus(pid);
   // A dead process stays in the table until its parent has looked at it.
   if (status?.state === 'Z') return false;
-  if (content.processStart !== null && status !== null) return content.processStart === status.start;
-  return age < silentMilliseconds;
+  return processStart !== null && status !== null ? processStart === status.start : null;
 }
+
+/** Whether the holder is a worker of this machine whose host has died, so that it ends by itself as soon as it notices. */
+const isOrphan = ({ content }: { content: LockContent | null }): boolean =>
+  Boolean(content?.parent && content.host === hostname() && isSameAlive(content.parent) === false);
 
 /** Who writes to the folder now, in words; null where nobody does. */
 export async function holderOf(folder: string): Promise<string | null> {
   const lock = await read(join(folder, lockFile));
-  if (!lock || !isHolderAlive(lock)) return null;
+  if (!lock || !isHolderAlive(lock) || isOrphan(lock)) return null;
   const { content } = lock;
   if (!content) return 'another process';
   return content.host === hostname() ? `process ${content.pid}` : `process ${content.pid} on ${content.host}`;
@@ -101,6 +113,8 @@ export class FolderLock {
       pid: process.pid,
       host: hostname(),
       processStart: processStatus(process.pid)?.start ?? null,
+      // A process with a channel to its parent is a worker.
+      parent: process.send ? { pid: process.ppid, processStart: processStatus(process.ppid)?.start ?? null } : null,
       token: randomUUID(),
       since: new Date().toISOString(),
     };
@@ -160,8 +174,16 @@ export class FolderLock {
       if (Date.now() - since < takeoverMilliseconds) throw await inUse();
     }
     try {
-      const lock = await read(this.#path);
-      if (lock && isHolderAlive(lock)) throw await inUse();
+      let lock = await read(this.#path);
+      const patience = Date.now() + orphanMilliseconds;
+      while (lock && isHolderAlive(lock)) {
+        if (!isOrphan(lock)) throw await inUse();
+        // One that does not notice in time finds its lock gone before its next write.
+        if (Date.now() > patience) break;
+        await utimes(gate, new Date(), new Date());
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        lock = await read(this.#path);
+      }
       await rm(this.#path, { force: true });
       if (!(await this.#create())) throw await inUse();
     } finally {

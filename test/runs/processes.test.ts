@@ -12,12 +12,16 @@ import { bundle } from '../support/bundle.ts';
 import { sampleItem, sampleRun } from './sample.ts';
 
 let program: string;
+let host: string;
 let folder: string;
 const children: ChildProcess[] = [];
 beforeAll(async () => {
   program = await bundle('test/runs/writing-process.ts');
+  host = await bundle('test/runs/hosting-process.ts');
 });
-afterAll(() => rm(dirname(program), { recursive: true, force: true }));
+afterAll(async () => {
+  for (const file of [program, host]) await rm(dirname(file), { recursive: true, force: true });
+});
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'softbench-runs-'));
 });
@@ -27,8 +31,8 @@ afterEach(async () => {
 });
 
 /** Starts the program; `until` looks at each printed line and says when to go on. */
-async function start(args: string[], until: (line: string, lines: string[]) => boolean) {
-  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+async function start(args: string[], until: (line: string, lines: string[]) => boolean, file = program) {
+  const child = spawn(process.execPath, [file, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   children.push(child);
   const lines: string[] = [];
   const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
@@ -47,6 +51,16 @@ async function start(args: string[], until: (line: string, lines: string[]) => b
       if (signal === 'SIGKILL') await ended;
     },
   };
+}
+
+/** A process that nobody waits for may stay in the table as a zombie. */
+function hasEnded(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).startsWith('Z');
+  } catch {
+    return true;
+  }
 }
 
 describe('a process that is killed while it appends', () => {
@@ -89,6 +103,20 @@ describe('two processes', () => {
     await first.kill('SIGKILL');
     const third = await start(['reopen', folder, id], (_, lines) => lines.length > 2);
     expect(third.lines[0]).toBe(id);
+  });
+
+  it('of which the first is a worker without its host: the second waits until it has ended', async () => {
+    const first = await start([program, 'create', folder], (_, lines) => lines.length > 2, host);
+    const id = first.lines[0] ?? '';
+    const { pid } = JSON.parse(await readFile(join(folder, 'runs', id, 'lock.json'), 'utf8'));
+    await first.kill('SIGKILL');
+    expect((await openRunStore(folder).list()).runs[0]?.run.status).toBe('stopped');
+    const writer = await openRunStore(folder).reopen(id);
+    expect(hasEnded(pid)).toBe(true);
+    const indices = writer.finishedItems.map(({ index }) => index);
+    expect(indices).toEqual(indices.map((_, position) => position));
+    expect(indices.length).toBeGreaterThan(Number(first.lines.at(-1)));
+    await writer.close();
   });
 
   it('that want the same dead run: exactly one gets it', async () => {

@@ -6,6 +6,11 @@ import { openRunStore } from '../../src/runs/index.ts';
 import { sentenceOf } from '../../src/shared/errors.ts';
 import { sampleItem, sampleRun } from './sample.ts';
 
+// A worker without its host ends, here after a while, as one that is in the middle of a long computation.
+process.on('disconnect', () => setTimeout(() => process.exit(), 300));
+
+process.stdout.on('error', () => {});
+
 const [what, folder = '', id = ''] = process.argv.slice(2);
 try {
   const store = openRunStore(folder);
