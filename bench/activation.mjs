@@ -1,10 +1,11 @@
-// What activation of the extension costs, in a process of its own: node bench/activation.mjs dist/extension.cjs
+// What activation of the extension costs, in a process of its own: node bench/activation.mjs BUNDLE ROOT
 // `vscode` is a shape without behaviour here; the time in a real VS Code is what its tests print.
+import { readFileSync } from 'node:fs';
 import Module, { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const file = process.argv[2];
+const [file, root] = process.argv.slice(2);
 
 /** Stands for anything of the API: can be called, constructed, extended and asked for members. */
 function anything() {
@@ -41,12 +42,15 @@ const known = {
   },
   window: { visibleTextEditors: [], activeTextEditor: undefined },
 };
-const vscode = new Proxy(anything(), {
-  get(target, key) {
-    if (!(key in known)) return target[key];
-    return new Proxy(target[key], { get: (inner, name) => (name in known[key] ? known[key][name] : inner[name]) });
-  },
-});
+// A bundle copies the names that a module has, so they have to be there: those that the API's types declare.
+const types = readFileSync(join(root, 'node_modules', '@types', 'vscode', 'index.d.ts'), 'utf8');
+const vscode = {};
+for (const [, name] of types.matchAll(/^\s{1,4}export (?:abstract )?(?:class|enum|namespace|function|const) (\w+)/gm)) {
+  const shape = anything();
+  vscode[name] = known[name]
+    ? new Proxy(shape, { get: (inner, key) => (key in known[name] ? known[name][key] : inner[key]) })
+    : shape;
+}
 
 const load = Module._load;
 const loaded = [];
@@ -59,14 +63,14 @@ Module._load = function (request, ...rest) {
 const memento = { get: (_key, fallback) => fallback, update: async () => {}, keys: () => [] };
 const context = {
   subscriptions: [],
-  extensionPath: join(file, '..', '..'),
-  extensionUri: { fsPath: join(file, '..', '..'), path: join(file, '..', '..'), scheme: 'file' },
+  extensionPath: root,
+  extensionUri: { fsPath: root, path: root, scheme: 'file' },
   globalStorageUri: { fsPath: folder, path: folder, scheme: 'file' },
   storageUri: undefined,
   workspaceState: memento,
   globalState: { ...memento, setKeysForSync: () => {} },
   extension: { packageJSON: { version: '0' }, id: 'softbench.softbench' },
-  asAbsolutePath: (path) => join(file, '..', '..', path),
+  asAbsolutePath: (path) => join(root, path),
   extensionMode: 1,
 };
 

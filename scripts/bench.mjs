@@ -10,14 +10,13 @@
 //   --threads N              default: physical cores
 //   --json FILE              write the figures too
 //   --python PYTHON          a Python with torch, transformers and peft; --hf: the model's PyTorch folder, default DIR
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { alternate, median, ratio, startChild } from '../bench/children.mjs';
 import { leastFlops, shapeOf } from '../bench/limit.mjs';
 import { fewShotPrefix, questionText, randomSource, wordProblem } from '../bench/texts.mjs';
-import { build } from './build.mjs';
 import { root, run } from './setup.mjs';
 
 const { values: options } = parseArgs({
@@ -38,7 +37,8 @@ const batch = Number(options.batch);
 const rounds = Number(options.rounds);
 const vectors = 10;
 const answer = 8;
-const bundle = join(root, 'dist', 'bench', 'product.mjs');
+const product = join(root, 'dist', 'bench', 'product.mjs');
+const host = join(root, 'dist', 'bench', 'extension.cjs');
 const results = {};
 const lines = [];
 
@@ -54,26 +54,34 @@ const row = (name, value, note = '') => {
   console.log(`  ${name.padEnd(46)} ${value.padEnd(26)} ${note}`);
 };
 const progress = (text) => process.stderr.isTTY && process.stderr.write(`\r\x1b[K${text}`);
-const engine = (threads) => startChild(process.execPath, [join(root, 'bench', 'engine.mjs'), bundle, folder, threads]);
+const engine = (threads) => startChild(process.execPath, [join(root, 'bench', 'engine.mjs'), product, folder, threads]);
 
-async function bundleProduct() {
+/** Bundles into dist/bench, so that the bundles that tests and the editor use are left alone. */
+async function bundle(entry, outfile, options) {
   const esbuild = await import('esbuild');
   mkdirSync(join(root, 'dist', 'bench'), { recursive: true });
-  await esbuild.build({
+  const { metafile } = await esbuild.build({
     absWorkingDir: root,
-    entryPoints: ['bench/product.ts'],
-    outfile: bundle,
+    entryPoints: [entry],
+    outfile,
     bundle: true,
     platform: 'node',
     target: 'node20',
-    format: 'esm',
-    external: ['onnxruntime-node'],
+    external: ['vscode', 'onnxruntime-node'],
     logLevel: 'warning',
+    metafile: true,
+    ...options,
+  });
+  return metafile;
+}
+
+const bundleProduct = () =>
+  bundle('bench/product.ts', product, {
+    format: 'esm',
     banner: {
       js: "import { createRequire as softbenchRequire } from 'node:module'; const require = softbenchRequire(import.meta.url);",
     },
   });
-}
 
 /** The tuning step beside PyTorch's, and beside the least time that its products take on this machine. */
 async function step(threads, contextLength) {
@@ -92,7 +100,7 @@ async function step(threads, contextLength) {
     let limit = null;
     try {
       limit = leastFlops(shapeOf(folder), { batch, length, vectors, answer });
-      children.gemm = await startChild(process.execPath, [join(root, 'bench', 'gemm.mjs'), bundle, folder, threads]);
+      children.gemm = await startChild(process.execPath, [join(root, 'bench', 'gemm.mjs'), product, folder, threads]);
     } catch (error) {
       console.error(error.message);
     }
@@ -215,22 +223,18 @@ async function fewShot(threads, contextLength) {
 
 /** Activation, and that it loads neither ONNX Runtime nor a tokenizer. */
 async function activation() {
-  const built = await build({ production: true, log: () => {} });
-  const host = built.find(({ file }) => file === 'dist/extension.cjs');
-  if (!host) return row('activation', 'not built', 'src/extension.ts is missing');
+  const metafile = await bundle('src/extension.ts', host, { format: 'cjs', minify: true });
   const taken = [];
   let last;
   for (let round = 0; round < Math.max(5, rounds); round++) {
-    const { code, output } = await run(
-      process.execPath,
-      [join(root, 'bench', 'activation.mjs'), join(root, 'dist', 'extension.cjs')],
-      { echo: false },
-    );
+    const { code, output } = await run(process.execPath, [join(root, 'bench', 'activation.mjs'), host, root], {
+      echo: false,
+    });
     if (code !== 0) throw new Error(output);
     last = JSON.parse(output.trim().split('\n').at(-1));
     taken.push(last.requireMilliseconds + last.activateMilliseconds);
   }
-  const inside = Object.keys(host.metafile.inputs).filter((path) => path.startsWith('node_modules/'));
+  const inside = Object.keys(metafile.inputs).filter((path) => path.startsWith('node_modules/'));
   const packages = [...new Set(inside.map((path) => path.match(/.*node_modules\/((?:@[^/]+\/)?[^/]+)/)[1]))].sort();
   const forbidden = /^onnxruntime|tokenizers|transformers/;
   const heavy = [...packages, ...last.loaded, ...last.native].filter((name) => forbidden.test(name));
@@ -238,7 +242,7 @@ async function activation() {
   row(
     'activation: load and activate()',
     `${median(taken).toFixed(0)} ms`,
-    `host bundle ${(host.bytes / 1024).toFixed(0)} KB with ${packages.join(', ') || 'no package'}`,
+    `host bundle ${(statSync(host).size / 1024).toFixed(0)} KB with ${packages.join(', ') || 'no package'}`,
   );
   row(
     '  ONNX Runtime or tokenizer loaded by it',
