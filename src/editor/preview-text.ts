@@ -1,6 +1,6 @@
 /**
  * The text of a prompt preview, with what its parts are. The prompt's own characters stand unchanged; what is not part
- * of it stands in ⟦ ⟧ or on a line that begins with ▸, so that the parts can be told without colours too.
+ * of it stands in ⟦ ⟧, so that the parts can be told without colours too.
  */
 import type { PromptPreview } from '../shared/protocol.ts';
 
@@ -23,6 +23,8 @@ export interface Mark {
   start: number;
   end: number;
 }
+
+const tokenLineLength = 72;
 
 const isMarkKind = (kind: string): kind is MarkKind => markKinds.includes(kind as MarkKind);
 
@@ -55,11 +57,11 @@ export function previewText(
   };
   add(
     'heading',
-    `▸ ${about.task}, item ${about.index + 1} of ${about.total}${about.model ? `, tokens as ${about.model} reads them` : ''}`,
+    `⟦${about.task}, item ${about.index + 1} of ${about.total}${about.model ? `, tokens as ${about.model} reads them` : ''}⟧`,
   );
   for (const preview of previews) {
     add(null, '\n\n');
-    add('heading', `▸ ${preview.mode}${preview.tokens.length > 0 ? `: ${preview.tokens.length} tokens` : ''}`);
+    add('heading', `⟦${preview.mode}${preview.tokens.length > 0 ? `: ${preview.tokens.length} tokens` : ''}⟧`);
     add(null, '\n');
     if (preview.softPromptVectors > 0) add('soft-prompt', `⟦${preview.softPromptVectors} learned vectors⟧`);
     for (const part of preview.parts) add(isMarkKind(part.kind) ? part.kind : null, part.text);
@@ -69,10 +71,23 @@ export function previewText(
     add('stop', `⟦stop: ${stopWords(preview)}⟧`);
     if (preview.tokens.length > 0) {
       add(null, '\n');
-      add('tokens', `⟦tokens: ${preview.tokens.map(oneLine).join('│')}⟧`);
+      add('tokens', `⟦tokens: ${tokenLines(preview.tokens)}⟧`);
     }
   }
   return { text: `${text}\n`, marks };
+}
+
+/** Tokens with a bar between them, in lines that fit beside the file. */
+function tokenLines(tokens: readonly string[]): string {
+  let line = 0;
+  return tokens
+    .map((token, at) => {
+      const piece = `${oneLine(token)}${at < tokens.length - 1 ? '│' : ''}`;
+      const breaks = line > 0 && line + piece.length > tokenLineLength;
+      line = breaks ? piece.length : line + piece.length;
+      return breaks ? `\n${piece}` : piece;
+    })
+    .join('');
 }
 
 /** The stop marker that tuning teaches ends the answer, where the benchmark has one. */

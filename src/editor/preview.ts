@@ -72,7 +72,6 @@ export class PromptPreviews implements vscode.TextDocumentContentProvider, vscod
         for (const editor of vscode.window.visibleTextEditors) if (editor.document === document) this.#decorate(editor);
       }),
       vscode.workspace.onDidSaveTextDocument((document) => this.refresh(document.uri.fsPath)),
-      vscode.workspace.onDidCloseTextDocument((document) => this.#previews.delete(document.uri.toString())),
     ];
   }
 
@@ -85,11 +84,12 @@ export class PromptPreviews implements vscode.TextDocumentContentProvider, vscod
     this.#previews.set(uri.toString(), { file, task, index, total: null, marks: [] });
     this.#changed.fire(uri);
     const document = await vscode.workspace.openTextDocument(uri);
-    await vscode.window.showTextDocument(document, {
+    const editor = await vscode.window.showTextDocument(document, {
       viewColumn: vscode.ViewColumn.Beside,
       preserveFocus: false,
       preview: true,
     });
+    this.#decorate(editor);
   }
 
   /** Shows another item in the preview that is in front; `by` items on, or the item that `to` names (from 0). */
@@ -140,7 +140,7 @@ export class PromptPreviews implements vscode.TextDocumentContentProvider, vscod
       return text;
     } catch (thrown) {
       preview.marks = [];
-      return `▸ The prompts of this benchmark cannot be shown.\n\n${sentenceOf(thrown)}\n`;
+      return `⟦The prompts of this benchmark cannot be shown.⟧\n\n${sentenceOf(thrown)}\n`;
     }
   }
 

@@ -32,14 +32,22 @@ describe('a prompt preview', () => {
   });
 
   it('says which item it is, counted from 1', () => {
-    expect(textOf('heading')[0]).toBe('▸ t, item 3 of 9, tokens as tiny reads them');
-    expect(textOf('heading')[1]).toBe('▸ soft-prompt: 4 tokens');
+    expect(textOf('heading')[0]).toBe('⟦t, item 3 of 9, tokens as tiny reads them⟧');
+    expect(textOf('heading')[1]).toBe('⟦soft-prompt: 4 tokens⟧');
   });
 
   it('finds the part at an offset', () => {
     const answer = shown.text.indexOf(' 42');
     expect(markAt(shown.marks, answer)?.kind).toBe('answer');
     expect(markAt(shown.marks, shown.text.length + 5)).toBeNull();
+  });
+
+  it('breaks a long list of tokens into lines', () => {
+    const tokens = Array.from({ length: 60 }, (_, at) => `t${at}`);
+    const { text } = previewText([{ ...preview, tokens }], { task: 't', index: 0, total: 1, model: 'tiny' });
+    const list = text.slice(text.indexOf('⟦tokens: ') + 9, text.lastIndexOf('⟧'));
+    expect(list.replaceAll('\n', '').split('│')).toEqual(tokens);
+    expect(Math.max(...list.split('\n').map((line) => line.length))).toBeLessThanOrEqual(72);
   });
 
   it('shows the end of the text where the benchmark has no marker', () => {

@@ -133,7 +133,7 @@ describe('prompt previews', () => {
     await vscode.commands.executeCommand('softbench.previewPrompts', benchmarkUri('stories-who.yaml'));
     const text = await until('the preview', () => preview()?.getText());
     assert.match(text, /item 1 of \d+/);
-    for (const mode of ['zero-shot', 'few-shot', 'soft-prompt']) assert.ok(text.includes(`▸ ${mode}`), text);
+    for (const mode of ['zero-shot', 'few-shot', 'soft-prompt']) assert.ok(text.includes(`⟦${mode}`), text);
     assert.match(text, /Who had a hat\?\nAnswer: \w+/);
     assert.match(text, /⟦stop: "\\n"/);
   });
