@@ -40,8 +40,11 @@ export type Verdict = (typeof verdictNames)[number];
 
 export const verdicts: Record<Verdict, { label: string; sentence: string }> = {
   right: { label: 'right', sentence: 'In the required format and right.' },
-  unformatted: { label: 'right, wrong form', sentence: 'The right answer is there, but not in the required format.' },
-  wrong: { label: 'wrong, right form', sentence: 'In the required format, but the answer is wrong.' },
+  unformatted: {
+    label: 'right, not in format',
+    sentence: 'The right answer is there, but not in the required format.',
+  },
+  wrong: { label: 'in format, wrong', sentence: 'In the required format, but the answer is wrong.' },
   neither: { label: 'neither', sentence: 'Not in the required format, and no right answer was found in it.' },
 };
 

@@ -182,6 +182,24 @@ describe.skipIf(!browserPath)('results page', () => {
     await page.context().close();
   });
 
+  it('draws its charts again when the theme changes', async () => {
+    const { page } = await session.open('results', { data: resultsData(60) });
+    await ready(page);
+    const picture = () =>
+      page
+        .locator('canvas')
+        .first()
+        .evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());
+    const light = await picture();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await expect.poll(picture).not.toBe(light);
+    const dark = await picture();
+    // the editor changes its variables on <html style> without any media query
+    await page.evaluate(() => document.documentElement.style.setProperty('--vscode-charts-blue', 'rgb(255, 0, 255)'));
+    await expect.poll(picture).not.toBe(dark);
+    await page.context().close();
+  });
+
   it('takes live updates without losing scroll, selection or filter', async () => {
     const full = modeResult('zero-shot', 300);
     const started = modeResult('zero-shot', 300, 150);
