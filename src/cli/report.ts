@@ -1,10 +1,10 @@
 /** The results page of a job as one HTML file. */
 import { readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { homedir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import type { Benchmark } from '../benchmark/types.ts';
 import { type DiskRunStore, makeFolder, writeWhole } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
-import { usesSoftPrompt } from '../shared/modes.ts';
 import type { ItemDetail, ResultsView } from '../shared/protocol.ts';
 import type { ItemRecord } from '../shared/results.ts';
 import { pageHtml } from '../study/index.ts';
@@ -29,12 +29,33 @@ export async function writeReport(file: string, view: ResultsView, store: DiskRu
   };
   const html = pageHtml({
     title: view.title,
-    data: { page: 'results', view, items, details: await itemDetails(view, items) },
+    data: { page: 'results', view: withoutPaths(view), items, details: await itemDetails(view, items) },
     script: await part('results.js'),
     style: await part('results.css'),
   });
   await makeFolder(dirname(file));
   await writeWhole(file, html);
+}
+
+/** A report is made to be handed on: where files lie on this machine is nobody's business. */
+function withoutPaths(view: ResultsView): ResultsView {
+  const words = (text: string): string => text.replaceAll(homedir(), '~');
+  return {
+    ...view,
+    benchmark: { ...view.benchmark, file: basename(view.benchmark.file) },
+    model: { ...view.model, folder: basename(view.model.folder) },
+    problem: view.problem && words(view.problem),
+    modes: view.modes.map((mode) => ({
+      ...mode,
+      run: {
+        ...mode.run,
+        message: mode.run.message && words(mode.run.message),
+        notes: mode.run.notes.map(words),
+        model: { ...mode.run.model, folder: basename(mode.run.model.folder) },
+        benchmark: { ...mode.run.benchmark, file: basename(mode.run.benchmark.file) },
+      },
+    })),
+  };
 }
 
 /** Prompts, gold answers and sources of the items, rendered again from the benchmark file if it is still the same. */
@@ -55,7 +76,7 @@ async function itemDetails(view: ResultsView, items: Record<string, ItemRecord[]
     for (const record of items[run.id] ?? []) {
       const item = rows.get(record.index);
       if (!item) continue;
-      const source = { file: item.place.file, line: item.place.line ?? 1 };
+      const source = { file: basename(item.place.file), line: item.place.line ?? 1 };
       const detail = byIndex.get(record.index) ?? {
         index: record.index,
         prompts: [],
@@ -67,9 +88,7 @@ async function itemDetails(view: ResultsView, items: Record<string, ItemRecord[]
       if (characters < promptCharacters) {
         const { text, parts } = await benchmark.prompt(item, run.settings.shots);
         characters += text.length;
-        // An empty part marks where the vectors stand, as in the editor.
-        const vectors = usesSoftPrompt(run.mode) ? [{ kind: 'soft-prompt', text: '' }] : [];
-        detail.prompts.push({ mode: run.mode, parts: [...vectors, ...parts] });
+        detail.prompts.push({ mode: run.mode, parts });
       }
       byIndex.set(record.index, detail);
     }

@@ -20,12 +20,13 @@ export function pageHtml({ title, data, script, style }: PageParts): string {
   const policy = [
     "default-src 'none'",
     `script-src ${hash(safeScript)}`,
-    `style-src ${hash(safeStyle)}`,
+    // The UI toolkit tries an empty style sheet; without its hash the browser's console complains.
+    `style-src ${hash(safeStyle)} ${hash('')}`,
     'img-src data:',
     'font-src data:',
   ].join('; ');
   return `<!doctype html>
-<html lang="en">
+<html lang="en" class="softbench-standalone">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
