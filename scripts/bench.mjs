@@ -277,7 +277,7 @@ if (chosen.some((name) => name !== 'activation')) {
   await probe.stop();
 }
 console.log(
-  `\n${folder}\n${cpus()[0]?.model ?? 'unknown processor'}, ${threads} threads, Node ${process.version}; medians of ratios (smallest - largest)\n`,
+  `\n${folder}\n${cpus()[0]?.model ?? 'unknown processor'}${provider ? `, ${threads} threads` : ''}, Node ${process.version}; medians of ratios (smallest - largest)\n`,
 );
 for (const name of chosen) await known[name](threads, contextLength);
 if (options.json) {
