@@ -3,7 +3,8 @@
  * the same text here. Translated are: flags `(?i)`, `(?s)`, `(?m)`, `(?x)`, `(?a)` (for the whole pattern or a group),
  * named groups, `\A`, `\Z`, `$` before a final newline, `.` and `\s` with Python's line ends and spaces, Unicode `\d`,
  * `\w` and `\b`, octal escapes, literal braces and brackets. Atomic groups, possessive quantifiers and conditionals are
- * refused. (One difference stays: a group that a later repetition skips keeps its text in Python and loses it here.)
+ * refused. Two differences stay, both of patterns that nobody writes on purpose: a group that a later repetition skips
+ * keeps its text in Python and loses it here, and a repetition whose body may match nothing stops at different places.
  */
 import { PythonError, spaces } from './python.ts';
 
@@ -27,7 +28,8 @@ const flagNames: Record<string, keyof Flags | null> = {
   u: null,
 };
 
-const end = '(?![\\s\\S])';
+// Without JavaScript's `m` flag, `^` and `$` are the borders of the whole text. (A lookbehind for "nothing before" would
+// also match between the halves of a surrogate pair.)
 /** Bodies of character classes: Python's digits, word characters and spaces, and their ASCII variants. */
 const classBodies = (ascii: boolean): Record<string, string> =>
   ascii ? { d: '0-9', w: 'A-Za-z0-9_', s: ' \\t-\\r' } : { d: '\\p{Nd}', w: '\\p{L}\\p{N}_', s: spaces };
@@ -128,7 +130,7 @@ class Translator {
     if (this.match(/^\?/)) quantifier += '?';
     if (/^[*+]|^\{\d*,?\d*\}$/.test(this.peek())) this.fail('repeats a repetition');
     // An assertion cannot be repeated in JavaScript; an empty match repeated is one empty match.
-    const assertion = /^\(\?<?[=!]/.test(atom) || atom === '^';
+    const assertion = /^\(\?<?[=!]/.test(atom) || atom === '^' || atom === '$';
     return assertion || this.at - start === 0 ? `(?:${atom})${quantifier}` : atom + quantifier;
   }
 
@@ -145,9 +147,9 @@ class Translator {
       case '.':
         return this.flags.dotAll ? '[\\s\\S]' : '[^\\n]';
       case '^':
-        return this.flags.multiline ? '(?<![^\\n])' : '(?<![\\s\\S])';
+        return this.flags.multiline ? '(?:^|(?<=\\n))' : '^';
       case '$':
-        return this.flags.multiline ? '(?=\\n|(?![\\s\\S]))' : `(?=\\n?${end})`;
+        return this.flags.multiline ? '(?=\\n|$)' : '(?=\\n?$)';
       case '*':
       case '+':
       case '?':
@@ -231,8 +233,8 @@ class Translator {
     const word = `[${bodies.w}]`;
     if (character === 'b') return `(?:(?<=${word})(?!${word})|(?<!${word})(?=${word}))`;
     if (character === 'B') return `(?:(?<=${word})(?=${word})|(?<!${word})(?!${word}))`;
-    if (character === 'A') return '(?<![\\s\\S])';
-    if (character === 'Z') return end;
+    if (character === 'A') return '^';
+    if (character === 'Z') return '$';
     if (/[A-Za-z]/.test(character)) this.fail(`has the unknown escape "\\${character}"`);
     return this.character(character);
   }

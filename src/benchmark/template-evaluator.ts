@@ -54,7 +54,11 @@ export interface Syntax {
 
 /** What a name that is not there evaluates to: any use but `is defined` and `default` is an error. */
 export class Undefined {
-  constructor(readonly reason: string) {}
+  constructor(
+    readonly reason: string,
+    /** Jinja2 prints the missing branch of `{{ a if b }}` as nothing, even with StrictUndefined. */
+    readonly lenient = false,
+  ) {}
 }
 
 export interface Arguments {
@@ -121,8 +125,9 @@ export class Evaluator {
 
   /** @throws PythonError where the value is undefined */
   defined(value: unknown): unknown {
-    if (value instanceof Undefined) throw new PythonError(`${value.reason}.`);
-    return value;
+    if (!(value instanceof Undefined)) return value;
+    if (value.lenient) return '';
+    throw new PythonError(`${value.reason}.`);
   }
 
   private print(node: Syntax, scope: Scope): string {
@@ -327,7 +332,7 @@ export class Evaluator {
       case 'SelectExpression':
         return this.test(node.test, scope)
           ? this.evaluate(node.lhs, scope)
-          : new Undefined('the inline if-expression evaluated to false and no else section was defined');
+          : new Undefined('the inline if-expression evaluated to false and no else section was defined', true);
       default:
         throw new PythonError(`Softbench does not know "${node.type}" in templates.`);
     }

@@ -203,6 +203,14 @@ function indent(value: unknown, args: Arguments): string {
     .join('\n');
 }
 
+const escapeHtml: Filter = (value) =>
+  str(value)
+    .replace(/&/g, '&amp;')
+    .replace(/</g, '&lt;')
+    .replace(/>/g, '&gt;')
+    .replace(/'/g, '&#39;')
+    .replace(/"/g, '&#34;');
+
 const same: Filter = (value) => value;
 
 export const filters: ReadonlyMap<string, Filter> = new Map<string, Filter>([
@@ -230,16 +238,8 @@ export const filters: ReadonlyMap<string, Filter> = new Map<string, Filter>([
       );
     },
   ],
-  [
-    'escape',
-    (value) =>
-      str(value)
-        .replace(/&/g, '&amp;')
-        .replace(/</g, '&lt;')
-        .replace(/>/g, '&gt;')
-        .replace(/'/g, '&#39;')
-        .replace(/"/g, '&#34;'),
-  ],
+  ['e', escapeHtml],
+  ['escape', escapeHtml],
   ['first', (value, _, evaluator) => list(value, evaluator)[0] ?? new Undefined('No first item, sequence was empty')],
   ['float', (value, args) => floating(value, argument(args, 0, 'default') ?? float(0))],
   ['format', (value, { positional, named }) => formatted(str(value), positional, named)],
