@@ -28,5 +28,6 @@ export function formatSeconds(seconds: number): string {
   const whole = Math.round(seconds);
   if (whole < 60) return `${whole} s`;
   if (whole < 3600) return `${Math.floor(whole / 60)} min${whole % 60 ? ` ${whole % 60} s` : ''}`;
-  return `${Math.floor(whole / 3600)} h${Math.round((whole % 3600) / 60) ? ` ${Math.round((whole % 3600) / 60)} min` : ''}`;
+  const minutes = Math.round(whole / 60);
+  return `${Math.floor(minutes / 60)} h${minutes % 60 ? ` ${minutes % 60} min` : ''}`;
 }

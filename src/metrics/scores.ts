@@ -74,7 +74,8 @@ function commonestAnswer(items: readonly JudgedItem[]): Scores['commonest'] {
 /**
  * How much of a gain in S from mode `a` to mode `b` is format and how much knowledge:
  * ΔS = K̄·ΔF + F̄·ΔK with the means of both modes (exact, since S = F × K).
- * Null where one of them has nothing in the format, so that its K is not defined.
+ * A mode with nothing in the format has no K: the other's K is taken for both, so that all of the gain is format.
+ * Null where a mode has no items.
  */
 export function splitGain(a: Scores, b: Scores): { total: number; format: number; knowledge: number } | null {
   const values = [a.F, a.K, b.F, b.K].map((entry: Share) => entry.value);

@@ -1,5 +1,7 @@
-// Oracle: statsmodels and scipy; made by make/oracle.py.
-import { describe, expect, it } from 'vitest';
+/** The figures against scipy and statsmodels (test/metrics/oracle.py), and what the scores mean. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
 import {
   comparePaired,
   formatInterval,
@@ -8,139 +10,182 @@ import {
   formatShare,
   type JudgedItem,
   mcnemarExact,
+  normalQuantile,
+  pairedInterval,
   scores,
   share,
   splitGain,
   wilson,
 } from '../../src/metrics/index.ts';
-import oracle from './oracle.json' with { type: 'json' };
 
-describe('Wilson interval', () => {
-  it.each(oracle.wilson)('of $count in $n equals statsmodels', ({ count, n, low, high }) => {
-    const [ourLow, ourHigh] = wilson(count, n);
-    expect(ourLow).toBeCloseTo(low, 10);
-    expect(ourHigh).toBeCloseTo(high, 10);
+type Row = [number, number, number, number, number, number, number];
+const oracle = JSON.parse(readFileSync(join(import.meta.dirname, 'oracle.json'), 'utf8')) as {
+  wilson: Row[];
+  mcnemar: Row[];
+  differences: Row[];
+  quantiles: Row[];
+};
+
+describe('intervals', () => {
+  test.each(oracle.quantiles)('a share %f of a normal lies within ±%f', (confidence, z) => {
+    expect(normalQuantile(confidence)).toBeCloseTo(z, 10);
   });
-  it('says nothing about nothing', () => {
+  test.each(oracle.wilson)('Wilson: %i of %i at %f', (count, n, confidence, low, high) => {
+    const found = wilson(count, n, confidence);
+    expect(found[0]).toBeCloseTo(low, 9);
+    expect(found[1]).toBeCloseTo(high, 9);
+  });
+  test('no items: nothing is known', () => {
     expect(share(0, 0)).toEqual({ value: null, low: 0, high: 1, count: 0, n: 0 });
   });
 });
 
 describe('paired comparison', () => {
-  it.each(oracle.mcnemar)('exact McNemar of $onlyA against $onlyB equals statsmodels', ({ onlyA, onlyB, p }) => {
-    expect(mcnemarExact(onlyA, onlyB)).toBeCloseTo(p, 8);
+  test.each(oracle.mcnemar)('exact McNemar: %i against %i', (onlyA, onlyB, p) => {
+    expect(mcnemarExact(onlyA, onlyB)).toBeCloseTo(p, 10);
   });
-  it.each(oracle.differences)(
-    'difference and interval equal those of the paired differences (#%#)',
-    ({ a, b, mean, low, high }) => {
-      const result = comparePaired(a.map(Boolean), b.map(Boolean));
-      expect(result.difference).toBeCloseTo(mean, 12);
-      expect(result.low).toBeCloseTo(low, 10);
-      expect(result.high).toBeCloseTo(high, 10);
+  test.each(oracle.differences)(
+    'Tango: %i both, %i and %i alone, %i neither',
+    (both, onlyA, onlyB, neither, difference, low, high) => {
+      const a = [
+        ...Array(both).fill(true),
+        ...Array(onlyA).fill(true),
+        ...Array(onlyB).fill(false),
+        ...Array(neither).fill(false),
+      ];
+      const b = [
+        ...Array(both).fill(true),
+        ...Array(onlyA).fill(false),
+        ...Array(onlyB).fill(true),
+        ...Array(neither).fill(false),
+      ];
+      const found = comparePaired(a, b);
+      expect(found.difference).toBeCloseTo(difference, 12);
+      expect(found.low).toBeCloseTo(low, 8);
+      expect(found.high).toBeCloseTo(high, 8);
     },
   );
-  it('refuses lists of different length', () => {
+  test('the interval turns round with the two lists', () => {
+    const [low, high] = pairedInterval(3, 9, 40);
+    const turned = pairedInterval(9, 3, 40);
+    expect(turned[0]).toBeCloseTo(-high, 12);
+    expect(turned[1]).toBeCloseTo(-low, 12);
+  });
+  test('lists of different items are refused', () => {
     expect(() => comparePaired([true], [])).toThrow(RangeError);
   });
 });
 
-const item = (
-  inFormat: boolean,
-  right: boolean,
-  answer: string | null,
-  cause: JudgedItem['cause'] = null,
-): JudgedItem => ({
+const item = (inFormat: boolean, right: boolean, lenientRight: boolean, answer: string | null): JudgedItem => ({
   inFormat,
-  right: inFormat && right,
-  lenientRight: right,
-  cause,
+  right,
+  lenientRight,
+  cause: inFormat ? null : 'no answer found',
   lenient: { answer, span: null },
 });
 
 describe('scores', () => {
-  // Ten items: four in the format (three right), six not (two of them leniently right).
-  const golds = ['a', 'a', 'a', 'b', 'a', 'b', 'c', 'c', 'a', 'b'];
   const items = [
-    item(true, true, 'a'),
-    item(true, true, 'a'),
-    item(true, true, 'a'),
-    item(true, false, 'a'),
-    item(false, true, 'a', 'ran on'),
-    item(false, true, 'b', 'ran on'),
-    item(false, false, 'a', 'ran on'),
-    item(false, false, null, 'empty output'),
-    item(false, false, null, 'empty output'),
-    item(false, false, 'a', 'stopped by length'),
+    item(true, true, true, 'a'),
+    item(true, false, false, 'b'),
+    item(false, false, true, 'a'),
+    item(false, true, true, null),
   ];
+  const golds = ['a', 'c', 'a', 'c'];
   const result = scores(items, {
-    constantCandidates: ['b', 'a', 'c'],
-    isRight: (position, answer) => golds[position] === answer,
-    chance: 1 / 3,
+    constantCandidates: ['a', 'b', 'c', 'a'],
+    isRight: (i, answer) => golds[i] === answer,
+    chance: 0.25,
   });
 
-  it('counts F, S, K and L by their definitions', () => {
-    expect(result.F).toMatchObject({ value: 0.4, count: 4, n: 10 });
-    expect(result.S).toMatchObject({ value: 0.3, count: 3, n: 10 });
-    expect(result.K).toMatchObject({ value: 0.75, count: 3, n: 4 });
-    expect(result.L).toMatchObject({ value: 0.5, count: 5, n: 10 });
-    expect(result.LL).toBeNull();
+  test('F, S, K, L count what they say; right without the format does not count for S', () => {
+    expect([result.F, result.S, result.K, result.L].map(({ count, n }) => [count, n])).toEqual([
+      [2, 4],
+      [1, 4],
+      [1, 2],
+      [3, 4],
+    ]);
+  });
+  test('S = F × K', () => {
     expect((result.F.value ?? 0) * (result.K.value ?? 0)).toBeCloseTo(result.S.value ?? -1, 12);
   });
-  it('calls K of four items unreliable, and of many items not', () => {
-    expect(result.K.unreliable).toBe(true);
-    const many = Array.from({ length: 2000 }, (_, i) => item(true, i % 2 === 0, 'a'));
-    expect(scores(many, { constantCandidates: [], isRight: () => false, chance: null }).K.unreliable).toBe(false);
+  test('beside them: the best constant answer, the commonest answer, chance, causes', () => {
+    expect(result.constant).toMatchObject({ answer: 'a', share: { count: 2, n: 4 } });
+    expect(result.commonest).toMatchObject({ answer: 'a', share: { count: 2, n: 4 } });
+    expect(result.chance).toBe(0.25);
+    expect(result.causes).toEqual({ 'no answer found': 2 });
+    expect(result.LL).toBeNull();
   });
-  it('says what the best constant answer and the commonest answer are', () => {
-    expect(result.constant).toMatchObject({ answer: 'a', share: { count: 5 } });
-    expect(result.commonest).toMatchObject({ answer: 'a', share: { count: 7 } });
+  test('LL counts over the items with candidates', () => {
+    const choices = { texts: ['x', 'y'], logLikelihoods: [-1, -2], gold: 0, right: true, rightNormalised: false };
+    const found = scores([{ ...item(true, true, true, 'x'), choices }, item(true, true, true, 'x')], {
+      constantCandidates: [],
+      isRight: () => false,
+      chance: null,
+    });
+    expect(found.LL).toMatchObject({ count: 1, n: 1 });
+    expect(found.constant).toBeNull();
   });
-  it('counts causes', () => {
-    expect(result.causes).toEqual({ 'ran on': 3, 'empty output': 2, 'stopped by length': 1 });
-  });
-  it('a run without items has no values and does not fail', () => {
-    const empty = scores([], { constantCandidates: ['a'], isRight: () => true, chance: null });
-    expect(empty.F.value).toBeNull();
-    expect(empty.constant).toBeNull();
+  test('K is unreliable where its interval is wider than ±5 points', () => {
+    const many = (n: number) =>
+      scores(
+        Array.from({ length: n }, (_, i) => item(true, i % 2 === 0, true, 'a')),
+        { constantCandidates: [], isRight: () => false, chance: null },
+      );
+    // Wilson's half width at 1/2 is z / (2 √(n + z²)): 0.0500 for n = 380.
+    expect(many(370).K.unreliable).toBe(true);
+    expect(many(390).K.unreliable).toBe(false);
+    expect(scores([], { constantCandidates: ['a'], isRight: () => true, chance: null }).K).toMatchObject({
+      value: null,
+      unreliable: true,
+    });
   });
 });
 
-describe('splitGain', () => {
-  const of = (inFormat: number, right: number, n = 100) =>
+describe('the split of a gain', () => {
+  const run = (n: number, inFormat: number, right: number) =>
     scores(
-      Array.from({ length: n }, (_, i) => item(i < inFormat, i < right, null)),
+      Array.from({ length: n }, (_, i) => item(i < inFormat, i < right, true, 'a')),
       { constantCandidates: [], isRight: () => false, chance: null },
     );
-  it('parts add up to the gain', () => {
-    const split = splitGain(of(20, 10), of(90, 63));
-    expect(split?.total).toBeCloseTo(0.53, 12);
-    // K̄ = (0.5 + 0.7) / 2, ΔF = 0.7; F̄ = 0.55, ΔK = 0.2
-    expect(split?.format).toBeCloseTo(0.42, 12);
-    expect(split?.knowledge).toBeCloseTo(0.11, 12);
+  test('ΔS = K̄·ΔF + F̄·ΔK', () => {
+    // F 0.2 → 0.9, K 0.5 → 2/3: S 0.1 → 0.6; K̄ = 7/12, F̄ = 0.55.
+    const gain = splitGain(run(100, 20, 10), run(100, 90, 60));
+    expect(gain?.total).toBeCloseTo(0.5, 12);
+    expect(gain?.format).toBeCloseTo((7 / 12) * 0.7, 12);
+    expect(gain?.knowledge).toBeCloseTo(0.55 * (2 / 3 - 0.5), 12);
+    expect((gain?.format ?? 0) + (gain?.knowledge ?? 0)).toBeCloseTo(gain?.total ?? 0, 12);
   });
-  it('from nothing in the format all of the gain is format', () => {
-    expect(splitGain(of(0, 0), of(100, 40))).toEqual({ total: 0.4, format: 0.4, knowledge: 0 });
+  test('from nothing in the format, all of the gain is format', () => {
+    expect(splitGain(run(10, 0, 0), run(10, 8, 4))).toEqual({ total: 0.4, format: 0.4, knowledge: 0 });
+  });
+  test('without items there is no gain', () => {
+    expect(splitGain(run(0, 0, 0), run(10, 8, 4))).toBeNull();
   });
 });
 
 describe('figures in words', () => {
-  it('the interval decides the digits', () => {
+  test('the interval decides the digits', () => {
     expect(formatShare(share(61, 100))).toBe('61 %');
-    expect(formatShare(share(61234, 100000))).toBe('61.2 %');
     expect(formatInterval(share(61, 100))).toBe('51–70 %');
+    expect(formatShare(share(61_234, 100_000))).toBe('61.2 %');
     expect(formatShare(share(0, 0))).toBe('–');
   });
-  it('differences carry their sign', () => {
-    expect([formatPoints(0.21), formatPoints(-0.034), formatPoints(0.0001)]).toEqual(['+21.0', '−3.4', '0.0']);
+  test('differences have a sign, zero has none', () => {
+    expect([0.21, -0.054, 0.00001, -0.00001].map((value) => formatPoints(value))).toEqual([
+      '+21.0',
+      '−5.4',
+      '0.0',
+      '0.0',
+    ]);
   });
-  it('seconds read as people say them', () => {
-    expect([3.04, 59.6, 60, 125, 3600, 3790].map(formatSeconds)).toEqual([
-      '3.0 s',
-      '1 min',
+  test('durations', () => {
+    expect([4.04, 59.6, 125, 3780, 7199].map(formatSeconds)).toEqual([
+      '4.0 s',
       '1 min',
       '2 min 5 s',
-      '1 h',
       '1 h 3 min',
+      '2 h',
     ]);
   });
 });
