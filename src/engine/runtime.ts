@@ -160,18 +160,21 @@ export interface SessionSettings {
   weightFolder: string;
   /** Re-order weights for faster products: a private copy of them all. See docs/architecture.md, "Engine". */
   prepack?: boolean;
+  /** Session options on top of the usual ones. */
+  options?: OnnxRuntime.InferenceSession.SessionOptions;
 }
 
 /** Makes a session of an edited graph whose weights stay in the user's files. */
 export async function createSession(model: OnnxModel, settings: SessionSettings): Promise<Session> {
   const ort = await loadOnnxRuntime();
-  const { provider, weightFolder, prepack = false } = settings;
+  const { provider, weightFolder, prepack = false, options } = settings;
   try {
     return await ort.InferenceSession.create(encodeOnnx(model), {
       executionProviders: [provider.running],
       intraOpNumThreads: provider.threads,
       interOpNumThreads: 1,
       logSeverityLevel: 3,
+      ...options,
       extra: {
         session: {
           model_external_initializers_file_folder_path: weightFolder,

@@ -71,6 +71,7 @@ export function backward(
       { todo: first.advice },
     );
   const consumers = g.graph.consumers();
+  const producers = g.graph.producers();
   const onPath = new Set(path.flatMap(({ outputs }) => outputs));
   for (const name of wanted) onPath.add(name);
   const gradients = new Map<string, string>(seeds);
@@ -86,6 +87,7 @@ export function backward(
       dy,
       dys,
       needs: (input) => onPath.has(node.input(input)),
+      made: (value) => producers.get(value),
       consumers: (value) => consumers.get(value) ?? [],
     });
     node.inputs.forEach((input, at) => {

@@ -5,6 +5,7 @@ import { HumanError } from '../shared/errors.ts';
 import { answerLogitsGraph } from './answer-rows.ts';
 import { backward, type MissingRule, missingRules, pathBetween } from './backward.ts';
 import { inputSizes } from './inputs.ts';
+import { mergePatterns } from './patterns.ts';
 import { softPromptInput, spliceSoftPrompt } from './splice.ts';
 import { specialise, type TypedGraph } from './typed-graph.ts';
 
@@ -77,7 +78,9 @@ export function missingGradientRules(model: OnnxModel): MissingRule[] {
 
 function specialiseForward(forward: OnnxModel, { batch, length, vectors, answers }: TrainingSizes): TypedGraph {
   const copy = { ...forward, graph: forward.graph.clone() };
-  return specialise(copy, inputSizes(forward, { batch, length, past: 0, vectors, answers }));
+  const g = specialise(copy, inputSizes(forward, { batch, length, past: 0, vectors, answers }));
+  mergePatterns(g);
+  return g;
 }
 
 function logitsOf(g: TypedGraph): string {

@@ -23,6 +23,7 @@ export class TypedGraph {
   /** Values that were the same as another and went: the name they have now. */
   readonly aliases = new Map<string, string>();
   readonly #constants = new Map<string, string>();
+  readonly #added = new Map<string, string>();
   #count = 0;
 
   constructor(
@@ -72,7 +73,8 @@ export class TypedGraph {
     return this.scalar(this.dtype(name), value);
   }
 
-  addNode(
+  /** A node that is not in the graph yet; its outputs have fresh names and are typed. */
+  node(
     operator: string,
     inputs: readonly string[],
     options: { attributes?: AttributeValues; domain?: string; outputCount?: number } = {},
@@ -89,11 +91,17 @@ export class TypedGraph {
       const type = types[at];
       if (type) this.types.set(output, { dtype: type.dtype, dims: type.dims });
     });
-    this.graph.nodes.push(node);
     return node;
   }
+  /** Adds a node of one output; asked twice for the same, gives the one that is there. */
   add(operator: string, inputs: readonly string[], attributes?: AttributeValues, domain?: string): string {
-    return this.addNode(operator, inputs, { attributes, domain }).output();
+    const key = JSON.stringify([operator, domain ?? '', inputs, attributes ?? {}]);
+    const added = this.#added.get(key);
+    if (added !== undefined) return added;
+    const node = this.node(operator, inputs, { attributes, domain });
+    this.graph.nodes.push(node);
+    this.#added.set(key, node.output());
+    return node.output();
   }
 
   // short forms; the operators' names, lower case

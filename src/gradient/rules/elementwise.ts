@@ -11,13 +11,16 @@ const unary =
 
 /** Both gradients of a broadcasting operator, summed back to the operands' shapes. */
 const binary =
-  (left: Derivative, right: (g: TypedGraph, a: string, b: string, y: string, dy: string) => string): GradientRule =>
+  (
+    left: Derivative,
+    right: (g: TypedGraph, a: string, b: string, y: string, dy: string, context: RuleContext) => string,
+  ): GradientRule =>
   (context) => {
     const { g, node, dy, needs } = context;
     const [a, b] = [node.input(0), node.input(1)];
     return [
       needs(0) ? g.unbroadcast(left(g, a, node.output(), dy, context), g.dims(a)) : undefined,
-      needs(1) ? g.unbroadcast(right(g, a, b, node.output(), dy), g.dims(b)) : undefined,
+      needs(1) ? g.unbroadcast(right(g, a, b, node.output(), dy, context), g.dims(b)) : undefined,
     ];
   };
 
@@ -49,13 +52,27 @@ const tanhGeluDerivative: Derivative = (g, x, _y, dy) => {
   return g.mul(dy, g.add('Add', [half, rest]));
 };
 
-/** d/dx of x · σ(αx): σ + αx σ (1 - σ) = σ (1 + αx (1 - σ)). */
+/** d/dx of y = x · σ(αx): σ + α y (1 - σ) = σ (1 - αy) + αy. Takes only x, and makes σ and y anew. */
 const swish = (g: TypedGraph, x: string, dy: string, alpha: number): string => {
-  const scaled = g.scale(x, alpha);
-  const sigmoid = g.add('Sigmoid', [scaled]);
-  const slope = g.add('Add', [g.mul(scaled, g.sub(one(g, x), sigmoid)), one(g, x)]);
-  return g.mul(g.mul(dy, sigmoid), slope);
+  const { sigmoid, y } = swishAgain(g, x, alpha);
+  const scaled = g.scale(y, alpha);
+  return g.mul(dy, g.add('Add', [g.mul(sigmoid, g.sub(one(g, x), scaled)), scaled]));
 };
+
+function swishAgain(g: TypedGraph, x: string, alpha: number): { sigmoid: string; y: string } {
+  const sigmoid = g.add('Sigmoid', [g.scale(x, alpha)]);
+  return { sigmoid, y: g.mul(x, sigmoid) };
+}
+
+/**
+ * A factor that the backward pass needs: computed again where that is cheap, so that it need not be kept from the
+ * forward pass (a gated MLP keeps its gate, but not the gate's activation).
+ */
+function again({ g, made }: RuleContext, value: string): string {
+  const node = made(value);
+  if (node?.fullOperator !== 'com.microsoft.QuickGelu') return value;
+  return swishAgain(g, node.input(0), node.float('alpha', 1.702)).y;
+}
 
 /** A gradient that goes to the operands which gave the result; operands that tie share it. */
 const extremum: GradientRule = ({ g, node, dy, needs }) => {
@@ -156,8 +173,8 @@ export const elementwiseRules: Record<string, GradientRule> = {
     (g, _a, _b, _y, dy) => g.neg(dy),
   ),
   Mul: binary(
-    (g, _x, _y, dy, { node }) => g.mul(dy, node.input(1)),
-    (g, a, _b, _y, dy) => g.mul(dy, a),
+    (g, _x, _y, dy, context) => g.mul(dy, again(context, context.node.input(1))),
+    (g, a, _b, _y, dy, context) => g.mul(dy, again(context, a)),
   ),
   Div: binary(
     (g, _x, _y, dy, { node }) => g.add('Div', [dy, node.input(1)]),
@@ -192,8 +209,13 @@ export const elementwiseRules: Record<string, GradientRule> = {
   },
   Min: extremum,
   Max: extremum,
-  Where: ({ g, node, dy, needs }) => {
+  Where: ({ g, node, dy, needs, made }) => {
     const [condition, a, b] = [node.input(0), node.input(1), node.input(2)];
+    // Where(IsNaN(s), 0, s) behind a softmax: its rule takes the guarded 0 for s there, which makes the gradient 0.
+    const test = made(condition);
+    const zero = g.values(a)?.every((value) => value === 0);
+    if (zero && test?.operator === 'IsNaN' && test.input(0) === b && made(b)?.operator === 'Softmax')
+      return [undefined, undefined, dy];
     return [
       undefined,
       needs(1) ? g.unbroadcast(where(g, condition, dy), g.dims(a)) : undefined,

@@ -12,7 +12,9 @@ export interface RuleContext {
   dys: readonly (string | undefined)[];
   /** Whether the gradient of this input is wanted: frozen weights, masks and positions need none. */
   needs(input: number): boolean;
-  /** Nodes that read a value. */
+  /** The node of the forward graph that makes a value. */
+  made(value: string): GraphNode | undefined;
+  /** Nodes of the forward graph that read a value. */
   consumers(value: string): readonly GraphNode[];
 }
 
