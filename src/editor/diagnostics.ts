@@ -101,12 +101,27 @@ function diagnosticOf(problem: Problem, document: vscode.TextDocument | undefine
   const end = problem.end
     ? new vscode.Position(Math.max(0, problem.end.line - 1), Math.max(0, problem.end.column - 1))
     : start;
-  let range = new vscode.Range(start, end);
-  // An empty range is hard to see: mark the word, or the rest of the line.
-  if (range.isEmpty && document && start.line < document.lineCount)
-    range = document.getWordRangeAtPosition(start) ?? new vscode.Range(start, document.lineAt(start.line).range.end);
+  const range = visible(new vscode.Range(start, end), document);
   const diagnostic = new vscode.Diagnostic(range, problem.message, severities[problem.severity]);
   diagnostic.source = 'Softbench';
   diagnostic.code = problem.code;
   return diagnostic;
+}
+
+/**
+ * A range that can be seen: an empty one becomes its word or the rest of its line, and the end of a file (where a parser
+ * notices what is missing) the last line with text.
+ */
+function visible(range: vscode.Range, document: vscode.TextDocument | undefined): vscode.Range {
+  if (!document) return range;
+  const { start } = range;
+  let line = Math.min(start.line, document.lineCount - 1);
+  if (document.lineAt(line).isEmptyOrWhitespace) {
+    while (line > 0 && document.lineAt(line).isEmptyOrWhitespace) line--;
+    const { text, range: whole } = document.lineAt(line);
+    return new vscode.Range(line, text.length - text.trimStart().length, line, whole.end.character);
+  }
+  if (!range.isEmpty) return range;
+  const rest = new vscode.Range(start, document.lineAt(line).range.end);
+  return document.getWordRangeAtPosition(start) ?? (rest.isEmpty ? document.lineAt(line).range : rest);
 }
