@@ -28,7 +28,7 @@ export type EmbeddedData = EmbeddedResults | EmbeddedLeaderboard;
 /** Reads the element `#softbench-data`. Throws an error that says what is missing. */
 export function readEmbedded(page: EmbeddedData['page']): EmbeddedData {
   const element = document.getElementById('softbench-data');
-  if (!element?.textContent) throw new Error('This file holds no Softbench data (no element "softbench-data").');
+  if (!element?.textContent) throw new Error('This file holds no Softbench data (no element “softbench-data”).');
   let data: unknown;
   try {
     data = JSON.parse(element.textContent);
@@ -36,11 +36,11 @@ export function readEmbedded(page: EmbeddedData['page']): EmbeddedData {
     throw new Error(`The data in this file is damaged: ${error instanceof Error ? error.message : String(error)}`);
   }
   if (typeof data !== 'object' || data === null || !('page' in data) || !('view' in data))
-    throw new Error('The data in this file is not Softbench data (no "page" or no "view").');
+    throw new Error('The data in this file is not Softbench data (no “page” or no “view”).');
   if (data.page !== page)
-    throw new Error(`The data in this file is for the page "${String(data.page)}", not "${page}".`);
+    throw new Error(`The data in this file is for the page “${String(data.page)}”, not “${page}”.`);
   if (page === 'results' && (!('items' in data) || typeof data.items !== 'object' || data.items === null))
-    throw new Error('The data in this file is incomplete (no "items").');
+    throw new Error('The data in this file is incomplete (no “items”).');
   return data as EmbeddedData;
 }
 

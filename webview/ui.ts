@@ -2,7 +2,7 @@
  * The controls of all pages. The toolkit behind them is deprecated: only this module knows it, so that it can be
  * swapped for another set of elements without touching a page.
  */
-// biome-ignore assist/source/organizeImports: must come before the toolkit
+// must come before the toolkit
 import './nonce.ts';
 import {
   type Button,

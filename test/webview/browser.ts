@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 export const artifacts = join(root, 'test/.artifacts/webview');
@@ -100,6 +100,8 @@ export interface Session {
     /** Errors of the page and refusals of its policy. */
     problems: string[];
   }>;
+  /** Opens HTML as it is. */
+  openFile(name: string, html: string): Promise<{ page: Page; problems: string[] }>;
   close(): Promise<void>;
 }
 
@@ -113,30 +115,33 @@ export async function startSession(bundles: Bundles): Promise<Session> {
   }
   const browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox'] });
   let files = 0;
+  const show = async (name: string, html: string, options: BrowserContextOptions) => {
+    const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
+    const page = await context.newPage();
+    const problems: string[] = [];
+    page.on('pageerror', (error) => problems.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error') problems.push(message.text());
+    });
+    const file = join(folder, name);
+    writeFileSync(file, html);
+    await page.goto(pathToFileURL(file).href);
+    return { page, problems };
+  };
   return {
     browser,
-    async open(name, { data, host, theme = themes[0], width = 1200, height = 900 }) {
-      const context = await browser.newContext({
+    open(name, { data, host, theme = themes[0], width = 1200, height = 900 }) {
+      const head = host
+        ? `<script nonce="test">${host}</script>`
+        : `<script type="application/json" id="softbench-data">${embed(data)}</script>`;
+      return show(`${name}-${files++}.html`, pageHtml(name, head), {
         viewport: { width, height },
         colorScheme: theme?.colorScheme ?? 'light',
         contrast: theme?.contrast ?? 'no-preference',
         forcedColors: theme?.forcedColors ?? 'none',
-        reducedMotion: 'reduce',
       });
-      const page = await context.newPage();
-      const problems: string[] = [];
-      page.on('pageerror', (error) => problems.push(error.message));
-      page.on('console', (message) => {
-        if (message.type() === 'error') problems.push(message.text());
-      });
-      const head = host
-        ? `<script nonce="test">${host}</script>`
-        : `<script type="application/json" id="softbench-data">${embed(data)}</script>`;
-      const file = join(folder, `${name}-${files++}.html`);
-      writeFileSync(file, pageHtml(name, head));
-      await page.goto(pathToFileURL(file).href);
-      return { page, problems };
     },
+    openFile: (name, html) => show(name, html, { viewport: { width: 1200, height: 900 } }),
     async close() {
       await browser.close();
       rmSync(folder, { recursive: true, force: true });

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pageHtml as exportedPage } from '../../src/study/report.ts';
 import {
   artifacts,
   axeSource,
@@ -285,6 +286,34 @@ describe.skipIf(!browserPath)('results page', () => {
     });
     await page.locator('vscode-button', { hasText: 'Try again' }).click();
     await ready(page);
+    await page.context().close();
+  });
+
+  it('opens from the one file that an export writes, under its policy of hashes', async () => {
+    const html = exportedPage({
+      title: 'gsm8k',
+      data: resultsData(30),
+      script: bundles.scripts.results.text,
+      style: bundles.styles.results,
+    });
+    const { page, problems } = await session.openFile('exported.html', html);
+    await ready(page);
+    expect(await countText(page)).toBe('90 outputs');
+    await rows(page).first().click();
+    await page.locator('.part-question').waitFor();
+    // nothing of it needs the editor
+    expect(await page.locator('vscode-button', { hasText: /Stop|Resume/ }).count()).toBe(0);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  it('says what is wrong with a file whose data is damaged', async () => {
+    const parts = { title: 'x', script: bundles.scripts.results.text, style: bundles.styles.results };
+    const { page } = await session.openFile(
+      'damaged.html',
+      exportedPage({ ...parts, data: { page: 'leaderboard', view: {} } }),
+    );
+    await page.locator('[role=alert]', { hasText: 'is for the page “leaderboard”' }).waitFor();
     await page.context().close();
   });
 

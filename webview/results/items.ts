@@ -3,13 +3,11 @@ import { promptModes } from '../../src/shared/modes.ts';
 import { failureCauses } from '../../src/shared/results.ts';
 import { debounced, h, onNextFrame } from '../dom.ts';
 import { count } from '../format.ts';
-import { verdictIcon } from '../icons.ts';
 import { verdictNames, verdicts } from '../terms.ts';
-import { oneLine } from '../text.ts';
 import { button, dropdown, textField } from '../ui.ts';
 import type { CauseFilter } from './causes.ts';
-import { filterKeys, parseFilter, valueGiven, withValue } from './filter.ts';
-import { modeName } from './modes.ts';
+import { parseFilter, valueGiven, withValue } from './filter.ts';
+import { filterHelp, headCells, rowElement } from './item-row.ts';
 import { isSortKey, keyOf, type Row, type RowTable, type Sorting, type SortKey, sortRows } from './rows.ts';
 
 /** Must agree with `--row-height` of page.css. */
@@ -18,18 +16,6 @@ const rowHeight = 26;
 const overscan = 8;
 /** Browsers clip elements above some 30 million pixels: longer tables scroll in proportion. */
 const tallest = 15_000_000;
-
-const columns: { key: SortKey | null; name: string; label: string; title: string }[] = [
-  { key: 'item', name: 'item', label: 'Item', title: 'Position in the benchmark’s split, from 0' },
-  { key: 'mode', name: 'mode', label: 'Mode', title: 'Prompt mode' },
-  { key: 'verdict', name: 'verdict', label: 'Verdict', title: 'Format and answer together' },
-  { key: null, name: 'across', label: 'All modes', title: 'Verdict of this item in each mode, in their order' },
-  { key: 'cause', name: 'cause', label: 'Cause', title: 'Why the strict reading rejected the output' },
-  { key: 'gold', name: 'gold', label: 'Gold', title: 'The right answer' },
-  { key: 'read', name: 'read', label: 'Read as', title: 'What the lenient reading took out of the output' },
-  { key: null, name: 'output', label: 'Output', title: 'Raw output of the model' },
-  { key: 'tokens', name: 'tokens', label: 'Tokens', title: 'Length of the output in tokens' },
-];
 
 const anyValue = 'any';
 
@@ -73,7 +59,7 @@ export class ItemsSection {
     private readonly table: RowTable,
     private readonly on: { select(row: Row | null, byUser: boolean): void; enter(): void; stateChanged(): void },
   ) {
-    this.#head.append(...columns.map((column) => this.#headCell(column)));
+    this.#head.append(...headCells((key) => this.#sortBy(key)));
     this.#grid.append(h('div', { role: 'rowgroup', class: 'grid-head-group' }, this.#head), this.#body, this.#empty);
     this.#compact = h('div', { class: 'items' }, this.#grid, this.aside);
     this.element = h(
@@ -91,7 +77,7 @@ export class ItemsSection {
       ),
       this.#errors,
       this.#compact,
-      this.#help(),
+      filterHelp(),
     );
     this.#grid.addEventListener('scroll', () => {
       this.#drawSoon();
@@ -174,49 +160,6 @@ export class ItemsSection {
       this.#drawSoon();
       this.on.stateChanged();
     }
-  }
-
-  #headCell({ key, name, label, title }: (typeof columns)[number]): HTMLElement {
-    const cell = h('div', { role: 'columnheader', class: `cell cell-${name}`, title, 'data-sort': key });
-    if (!key) {
-      cell.append(h('span', { class: 'head-text' }, label));
-      return cell;
-    }
-    cell.append(
-      h(
-        'button',
-        { type: 'button', tabindex: -1, class: 'head-button', onclick: () => this.#sortBy(key) },
-        label,
-        h('span', { class: 'sort-mark', 'aria-hidden': 'true' }),
-      ),
-    );
-    return cell;
-  }
-
-  #help(): HTMLElement {
-    return h(
-      'details',
-      { class: 'help', 'data-key': 'filter-help' },
-      h('summary', {}, 'Filter language and keys'),
-      h(
-        'dl',
-        { class: 'filter-keys' },
-        ...Object.entries(filterKeys).flatMap(([key, { hint, values }]) => [
-          h('dt', {}, h('code', {}, `${key}:`)),
-          h('dd', {}, hint, values ? h('span', { class: 'muted' }, ` (${values.join(', ')})`) : null),
-        ]),
-        h('dt', {}, h('code', {}, '"text"')),
-        h('dd', {}, 'text in output, gold answer or what was read'),
-        h('dt', {}, h('code', {}, '-')),
-        h('dd', {}, 'in front of a term negates it; commas between values mean “or”'),
-        h('dt', {}, h('kbd', {}, 'j'), ' ', h('kbd', {}, 'k')),
-        h('dd', {}, 'next and previous row (arrow keys, Page Up and Down, Home and End work too)'),
-        h('dt', {}, h('kbd', {}, 'Enter'), ' ', h('kbd', {}, 'Escape')),
-        h('dd', {}, 'into the details and back'),
-        h('dt', {}, h('kbd', {}, '/')),
-        h('dd', {}, 'to the filter'),
-      ),
-    );
   }
 
   #choose(key: string, value: string): void {
@@ -396,7 +339,16 @@ export class ItemsSection {
       const stamp = siblings.map(({ verdict }) => verdict).join();
       let drawn = this.#drawn.get(at);
       if (!drawn || drawn.row !== row || drawn.selected !== selected || drawn.stamp !== stamp) {
-        const element = this.#rowElement(row, at, selected, siblings);
+        const previous = this.#rows[at - 1];
+        const element = rowElement(row, at, {
+          selected,
+          startsItem: previous !== undefined && previous.record.index !== row.record.index,
+          siblings,
+          onClick: () => {
+            this.focus();
+            this.#selectAt(at);
+          },
+        });
         if (drawn) drawn.element.replaceWith(element);
         else this.#body.append(element);
         drawn = { element, row, selected, stamp };
@@ -408,50 +360,5 @@ export class ItemsSection {
     // A screen reader is told of the selected row only while it exists.
     if (active) this.#grid.setAttribute('aria-activedescendant', active.id);
     else this.#grid.removeAttribute('aria-activedescendant');
-  }
-
-  #rowElement(row: Row, at: number, selected: boolean, siblings: Row[]): HTMLElement {
-    const { record, verdict, mode } = row;
-    const previous = this.#rows[at - 1];
-    const cell = (name: string, ...children: (Node | string | null)[]): HTMLElement =>
-      h('div', { role: 'gridcell', class: `cell cell-${name}` }, ...children);
-    const element = h(
-      'div',
-      {
-        role: 'row',
-        id: `row-${at}`,
-        class: `grid-row${selected ? ' selected' : ''}${previous && previous.record.index !== record.index ? ' first-of-item' : ''}`,
-        'aria-rowindex': at + 2,
-        'aria-selected': selected ? 'true' : 'false',
-        onclick: () => {
-          this.focus();
-          this.#selectAt(at);
-        },
-      },
-      cell('item', String(record.index)),
-      cell('mode', modeName(mode)),
-      cell('verdict', verdictIcon(verdict), h('span', { class: 'cell-text' }, verdicts[verdict].label)),
-      cell(
-        'across',
-        h(
-          'span',
-          {
-            class: 'strip',
-            role: 'img',
-            'aria-label': siblings.map((each) => `${each.mode}: ${verdicts[each.verdict].label}`).join('; '),
-          },
-          ...siblings.map((each) => verdictIcon(each.verdict)),
-        ),
-      ),
-      cell('cause', record.cause ?? ''),
-      cell('gold', oneLine(record.gold, 60)),
-      cell(
-        'read',
-        record.lenient.answer === null ? h('span', { class: 'muted' }, '–') : oneLine(record.lenient.answer, 60),
-      ),
-      cell('output', record.output === '' ? h('span', { class: 'muted' }, '(empty)') : oneLine(record.output)),
-      cell('tokens', count(record.outputTokens)),
-    );
-    return element;
   }
 }
