@@ -29,6 +29,9 @@ export interface Window {
   consoleText(): string;
 }
 
+/** Files of a webview's page: VS Code's own service worker answers for this name, the network is never asked. */
+const webviewFiles = /\.vscode-resource\.vscode-cdn\.net$/;
+
 export async function openWindow(browser: Browser, consoleFile: string): Promise<Window> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, serviceWorkers: 'allow' });
   const page = await context.newPage();
@@ -41,8 +44,8 @@ export async function openWindow(browser: Browser, consoleFile: string): Promise
   };
   context.on('request', (request) => {
     const url = new URL(request.url());
-    if (/^(https?|wss?):$/.test(url.protocol) && !/^(127\.0\.0\.1|localhost)$/.test(url.hostname))
-      outside.add(url.origin);
+    if (!/^(https?|wss?):$/.test(url.protocol) || /^(127\.0\.0\.1|localhost)$/.test(url.hostname)) return;
+    if (!webviewFiles.test(url.hostname)) outside.add(url.origin);
   });
   page.on('console', (message) => note(`[${message.type()}] ${message.text()}`));
   page.on('pageerror', (error) => note(`[page error] ${error.stack ?? error}`));
