@@ -2,27 +2,35 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { openBenchmark } from '../benchmark/index.ts';
-import { chooseProvider, inspectModel, onnxRuntimeVersion, openLanguageModel, verifyModel } from '../engine/index.ts';
+import * as engine from '../engine/index.ts';
 import type { SoftPrompt } from '../evaluate/index.ts';
 import { loadTokenizer, readModelFolder } from '../model/index.ts';
 import { importAdapter, openRunStore, readSoftPrompt, runFiles } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
+import type { ModelReport } from '../shared/protocol.ts';
 import type { WorkerRooms } from './handlers.ts';
 
 export const rooms: WorkerRooms = {
-  openModel: openLanguageModel,
+  openModel: engine.openLanguageModel,
   openBenchmark,
   openStore: openRunStore,
   readSoftPromptFile,
-  inspectModel: async (folder) => inspectModel(folder),
-  verifyModel,
+  inspectModel,
+  verifyModel: engine.verifyModel,
   openTokenizer: async (folder) => loadTokenizer(readModelFolder(folder)),
-  provider: async (engine) => {
-    const { running, reason } = await chooseProvider(engine);
+  provider: async (settings) => {
+    const { running, reason } = await engine.chooseProvider(settings);
     return { running, reason };
   },
-  versions: async () => ({ softbench: productVersion(), onnxruntime: await onnxRuntimeVersion() }),
+  versions: async () => ({ softbench: productVersion(), onnxruntime: await engine.onnxRuntimeVersion() }),
 };
+
+/** The engine's description of a model folder, from the moment it has one. */
+async function inspectModel(folder: string): Promise<ModelReport> {
+  const { inspectModel: inspect } = engine as { inspectModel?: (folder: string) => ModelReport | Promise<ModelReport> };
+  if (!inspect) throw new HumanError('unsupported', 'This build cannot describe model folders yet.');
+  return inspect(folder);
+}
 
 /** This file is bundled to dist/worker.js, below package.json. */
 function productVersion(): string {
