@@ -1,4 +1,6 @@
 /** ONNX Runtime at work on a model folder: generation, log-likelihoods, training steps, and checks against references. */
+
+export { inspectModel } from './inspect.ts';
 export { OnnxLanguageModel, openLanguageModel } from './language-model.ts';
 export { chooseProvider, onnxRuntimeVersion, physicalCores } from './runtime.ts';
 export { verifyModel } from './verify.ts';

@@ -1,0 +1,114 @@
+/** What is understood of a model folder, without opening a session: for `softbench models inspect` and the editor. */
+import { statSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { findEmbedding, missingGradientRules } from '../gradient/index.ts';
+import { contextLengthOf, loadTokenizer, openModelFiles, stringOf } from '../model/index.ts';
+import { type Graph, sizeOf } from '../onnx/index.ts';
+import { sentenceOf } from '../shared/errors.ts';
+import type { ModelReport } from '../shared/protocol.ts';
+
+/** Describes a model folder, or an ONNX file in one. Never throws for a folder that cannot run: the report says why. */
+export async function inspectModel(path: string): Promise<ModelReport> {
+  const report = emptyReport(resolve(path));
+  try {
+    const files = openModelFiles(path);
+    const { folder, file, signature, weightFiles } = files;
+    const { config, genaiConfig, graphFile, graphPath, variants } = folder;
+    Object.assign(report, {
+      folder: folder.folder,
+      name: folder.name,
+      modelType: stringOf(config, 'model_type') ?? (genaiConfig ? stringOf(config, 'type') : null),
+      graphFile,
+      variants,
+      bytes: [graphPath, ...weightFiles].reduce(
+        (sum, part) => sum + (statSync(part, { throwIfNoEntry: false })?.size ?? 0),
+        0,
+      ),
+      parameters: parametersOf(file.graph),
+      layers: signature.cache?.layers ?? null,
+      vocabularySize: signature.vocabularySize,
+      contextLength: contextLengthOf(config),
+      opset: Object.fromEntries([...file.opsets].map(([domain, version]) => [domain || 'ai.onnx', version])),
+      producer: [file.producer, file.producerVersion].filter(Boolean).join(' ') || null,
+      dtype: weightTypeOf(file.graph),
+      cache: signature.cache && {
+        kind: signature.cache.kind,
+        layers: signature.cache.layers,
+        heads: signature.cache.heads,
+        headSize: signature.cache.headSize,
+      },
+      positions: signature.positionIds ? 'position_ids input' : 'counted by the graph',
+      chatTemplate: folder.chatTemplate !== null,
+      operators: operatorsOf(file.graph),
+    } satisfies Partial<ModelReport>);
+    if (!signature.cache) report.notes.push('No KV cache: every token reads the whole text again, which is slow.');
+    const tokenizer = await loadTokenizer(folder);
+    report.vocabularySize ??= tokenizer.vocabularySize;
+    report.ok = true;
+    // From here on, what is wrong concerns soft prompts only: the model can be evaluated without.
+    const embedding = findEmbedding(file);
+    report.hiddenSize = embedding.hiddenSize;
+    report.missing = missingGradientRules(file);
+  } catch (thrown) {
+    if (report.ok) report.notes.push(`Soft prompts cannot be tuned: ${sentenceOf(thrown)}`);
+    else report.reason = sentenceOf(thrown);
+  }
+  return report;
+}
+
+const emptyReport = (folder: string): ModelReport => ({
+  folder,
+  name: basename(folder),
+  ok: false,
+  reason: null,
+  modelType: null,
+  graphFile: null,
+  variants: [],
+  bytes: 0,
+  parameters: null,
+  hiddenSize: null,
+  layers: null,
+  vocabularySize: null,
+  contextLength: null,
+  opset: {},
+  producer: null,
+  dtype: null,
+  cache: null,
+  positions: '',
+  chatTemplate: false,
+  operators: {},
+  lowered: [],
+  missing: [],
+  notes: [],
+});
+
+/** Operators and how often each occurs, those of inner graphs (branches, loops) included; the commonest first. */
+function operatorsOf(graph: Graph): Record<string, number> {
+  const counts = new Map<string, number>();
+  const count = (inner: Graph): void => {
+    for (const node of inner.nodes) {
+      const name = node.domain ? `${node.domain}:${node.operator}` : node.operator;
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+      for (const sub of node.subgraphs()) count(sub);
+    }
+  };
+  count(graph);
+  return Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)));
+}
+
+const isWeight = (dims: readonly number[]): boolean => dims.length > 0 && sizeOf(dims) > 1;
+
+/** Entries of all weights; packed weights of few bits count by what is stored. */
+function parametersOf(graph: Graph): number {
+  let sum = 0;
+  for (const { dims } of graph.initializers.values()) if (isWeight(dims)) sum += sizeOf(dims);
+  return sum;
+}
+
+/** The element type that most of the weights have. */
+function weightTypeOf(graph: Graph): string | null {
+  const sizes = new Map<string, number>();
+  for (const { dims, dtype } of graph.initializers.values())
+    if (isWeight(dims)) sizes.set(dtype, (sizes.get(dtype) ?? 0) + sizeOf(dims));
+  return [...sizes].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null;
+}
