@@ -75,7 +75,9 @@ function inspectLines(report: ModelReport): string[] {
     ...report.missing.map(({ operator, node, advice }) => `No gradient rule for ${operator} (node ${node}). ${advice}`),
     ...report.notes.map((note) => `Note: ${note}`),
     '',
-    report.ok ? 'This model can be evaluated and tuned.' : (report.reason ?? 'This model cannot be used.'),
+    report.ok
+      ? `This model can be evaluated${report.tunable ? ' and tuned' : ', but not tuned'}.`
+      : (report.reason ?? 'This model cannot be used.'),
   ];
 }
 

@@ -49,6 +49,7 @@ export async function inspectModel(path: string): Promise<ModelReport> {
     const embedding = findEmbedding(file);
     report.hiddenSize = embedding.hiddenSize;
     report.missing = missingGradientRules(file);
+    report.tunable = report.missing.length === 0;
   } catch (thrown) {
     if (report.ok) report.notes.push(`Soft prompts cannot be tuned: ${sentenceOf(thrown)}`);
     else report.reason = sentenceOf(thrown);
@@ -61,6 +62,7 @@ const emptyReport = (folder: string): ModelReport => ({
   name: basename(folder),
   ok: false,
   reason: null,
+  tunable: false,
   modelType: null,
   graphFile: null,
   variants: [],

@@ -58,6 +58,8 @@ export interface ModelReport {
   ok: boolean;
   /** Where `ok` is false: what is wrong and what to do. */
   reason: string | null;
+  /** A soft prompt can be tuned in front of it; where not, `missing` and `notes` say why. */
+  tunable: boolean;
   modelType: string | null;
   graphFile: string | null;
   /** Other graph files in the folder that could be chosen. */
