@@ -342,7 +342,13 @@ export function detail(index: number, all: { result: ModeResult; records: ItemRe
               })),
               question,
             ]
-          : [question],
+          : usesSoftPrompt(mode)
+            ? [
+                { kind: 'note', text: 'The benchmark file has changed since this run.\n' },
+                { kind: 'soft-prompt', text: '' },
+                question,
+              ]
+            : [question],
       }),
     ),
     records: all.flatMap(

@@ -142,6 +142,18 @@ describe.skipIf(!browserPath)('results page', () => {
     await page.context().close();
   });
 
+  it('shows a prompt by its parts: one marker for the soft prompt, notes apart', async () => {
+    const { page } = await session.open('results', { data: resultsData(20) });
+    await ready(page);
+    await type(page, 'mode:soft-prompt item:2');
+    await rows(page).first().click();
+    await page.locator('.part-question').waitFor();
+    expect(await page.locator('.soft-prompt-marker').allTextContents()).toEqual(['soft prompt: 10 learned vectors']);
+    expect(await page.locator('.prompt-note').textContent()).toBe('The benchmark file has changed since this run.');
+    expect(await page.locator('.prompt .part').count()).toBe(1);
+    await page.context().close();
+  });
+
   it('works by keyboard alone', async () => {
     const { page } = await session.open('results', { data: resultsData(120) });
     await ready(page);

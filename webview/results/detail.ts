@@ -275,6 +275,7 @@ export class DetailPane {
     const run = this.#view?.modes.find(({ run }) => run.mode === mode)?.run;
     const vectors = run?.settings.softPrompt?.vectors;
     const place = h('div', { class: 'text prompt' });
+    const notes: HTMLElement[] = [];
     if (usesSoftPrompt(mode))
       place.append(
         h(
@@ -287,6 +288,12 @@ export class DetailPane {
         ),
       );
     for (const { kind, text } of prompt.parts) {
+      // The marker above stands for it: the vectors have no text.
+      if (kind === 'soft-prompt') continue;
+      if (kind === 'note') {
+        notes.push(h('p', { class: 'prompt-note' }, visible(text.trim())));
+        continue;
+      }
       const content = h('pre', { dir: 'auto' });
       const fill = (limit: number): void => {
         content.replaceChildren(visible(text.slice(0, limit)));
@@ -305,7 +312,7 @@ export class DetailPane {
         h('div', { class: `part part-${kind}` }, h('span', { class: 'part-name' }, partNames[kind] ?? kind), content),
       );
     }
-    return [heading, place];
+    return [heading, ...notes, place.childElementCount > 0 && place];
   }
 
   #otherModes(row: Row): Child[] {

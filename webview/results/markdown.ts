@@ -37,7 +37,18 @@ export function itemAsMarkdown(
       `Strict reading: ${record.strict.answer === null ? 'none' : code(record.strict.answer)} · lenient reading: ${record.lenient.answer === null ? 'none' : code(record.lenient.answer)} · ended by ${record.stop.reason}`,
     );
     const prompt = detail.prompts.find((each) => each.mode === mode);
-    if (prompt) lines.push('', 'Prompt:', '', codeBlock(prompt.parts.map(({ text }) => text).join('')));
+    if (prompt)
+      lines.push(
+        '',
+        'Prompt:',
+        '',
+        codeBlock(
+          prompt.parts
+            .filter(({ kind }) => kind !== 'note')
+            .map(({ text }) => text)
+            .join(''),
+        ),
+      );
     lines.push('', 'Output:', '', codeBlock(record.output));
   }
   return `${lines.join('\n')}\n`;
