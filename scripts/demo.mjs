@@ -42,7 +42,9 @@ async function compare(name, seed, limit) {
 async function show({ name, seed, result }) {
   const page = join(store, seed === 0 ? `${name}.html` : `${name}-seed-${seed}.html`);
   console.log(`\n── ${name}, seed ${seed}\n`);
-  const { code } = await runNode(cli, ['runs', 'show', result.group, '--store', store, '--report', page]);
+  // By runs, not by job: with a second seed the modes without a soft prompt are those of the first.
+  const runs = result.modes.map(({ run }) => run);
+  const { code } = await runNode(cli, ['runs', 'show', ...runs, '--store', store, '--report', page]);
   if (code !== 0) throw new Error(`The results of ${name} could not be shown.`);
   return page;
 }

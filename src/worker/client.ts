@@ -39,6 +39,8 @@ export class WorkerClient<A extends Api = WorkerApi> {
   #running: Running | null = null;
   readonly #calls = new Set<{ controller: AbortController; settled: Promise<unknown> }>();
   #idle: NodeJS.Timeout | undefined;
+  /** Workers that this client ended on purpose. */
+  readonly #ended = new WeakSet<ChildProcess>();
   #disposed = false;
 
   constructor(options: WorkerClientOptions) {
@@ -144,8 +146,10 @@ export class WorkerClient<A extends Api = WorkerApi> {
   /** Ends the worker at once, whatever it is doing; pending calls are rejected. For tests and a last resort. */
   async kill(): Promise<void> {
     const running = this.#running;
-    running?.child.kill('SIGKILL');
-    await running?.exited;
+    if (!running) return;
+    this.#ended.add(running.child);
+    running.child.kill('SIGKILL');
+    await running.exited;
   }
 
   /** Stops what is under way, gives it a moment to close its files, and ends the worker. No calls after it. */

@@ -101,6 +101,17 @@ describe('a worker that dies', () => {
     expect(error.sentence).toContain('smaller batch size');
   });
 
+  it('because the system killed it says what that mostly means', async () => {
+    const worker = client();
+    const pid = await worker.call.processId(undefined);
+    const error = errorOf(
+      worker.call.untilCancelled(undefined, { onProgress: () => void process.kill(pid, 'SIGKILL') }),
+    );
+    expect((await error).kind).toBe('worker-lost');
+    // Windows knows no signals: there it is an exit code.
+    if (process.platform !== 'win32') expect((await error).sentence).toContain('most often because memory ran out');
+  });
+
   it('by kill() too', async () => {
     const worker = client();
     const error = errorOf(worker.call.untilCancelled(undefined, { onProgress: () => void worker.kill() }));
