@@ -220,7 +220,7 @@ function inspect(configuration: Configuration, source: YamlFile): void {
         severity: 'error',
         code: 'python-function',
         message: `\`${keys.join('.') || 'this value'}\` is the Python function \`${node.source ?? node.value}\`, which Softbench cannot run. ${adviceFor(keys[0] ?? '')}`,
-        ...rangeOf(source, node.range[0], node.range[1]),
+        ...rangeOf(source, source.text.lastIndexOf(node.tag, node.range[0]), node.range[1]),
       });
     },
   });

@@ -105,7 +105,7 @@ function report(configuration: Configuration, error: HumanError, settings: Setti
   const where =
     place && place.file !== configuration.file ? ` (${place.file}${place.line ? `:${place.line}` : ''})` : '';
   const missing = /There is no data file (.+)\.$/.exec(error.message)?.[1];
-  const name = missing?.split(/[\\/]/).at(-1);
+  const name = (missing ?? (where === '' ? undefined : place?.file))?.split(/[\\/]/).at(-1);
   const within = name ? new RegExp(name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')) : undefined;
   const code = error.kind === 'missing' ? 'missing-data' : error.kind === 'unsupported' ? 'unsupported' : 'broken-data';
   configuration.add('error', code, `${error.message}${where}${todo ? ` ${todo}` : ''}`, path, within ? { within } : {});
