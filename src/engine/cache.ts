@@ -25,6 +25,13 @@ const makers: Partial<Record<CacheSignature['dtype'], (size: number) => Elements
 /** Spare places made at a time, so that the entries are moved apart only once in a while. */
 const growth = 32;
 
+/** One row that other caches' rows begin with. */
+export interface Prefix {
+  cache: KeyValueCache;
+  /** The graph takes it beside the rows (shared-prefix.ts). */
+  shared: boolean;
+}
+
 export class KeyValueCache {
   readonly #signature: CacheSignature;
   readonly #buffers: Map<string, Elements>;
@@ -41,6 +48,8 @@ export class KeyValueCache {
     readonly rows: number,
     longest: number,
     readonly exact: boolean,
+    /** What all rows begin with: held once where `prefix.shared`, else copied into every row. */
+    private readonly prefix: Prefix | null = null,
   ) {
     const make = makers[signature.dtype];
     if (signature.kind !== 'separate' || !make)
@@ -64,8 +73,16 @@ export class KeyValueCache {
   get capacity(): number {
     return this.#capacity;
   }
+  /** Positions that a row holds itself, a shared prefix not counted. */
   length(row: number): number {
     return this.#lengths[row] ?? 0;
+  }
+  /** Position that the row's next token has in its text. */
+  position(row: number): number {
+    return (this.sharedPrefix?.length(0) ?? 0) + this.length(row);
+  }
+  get sharedPrefix(): KeyValueCache | null {
+    return this.prefix?.shared ? this.prefix.cache : null;
   }
 
   /** Shape and entries of rows [from, to) of every tensor, as the graph wants them. */
@@ -108,21 +125,26 @@ export class KeyValueCache {
     if (longest > this.#capacity || this.#capacity - wanted > Math.max(growth, this.#capacity / 4)) this.#space(wanted);
   }
 
-  /** Adds a row that starts with row 0 of another cache (or empty) and gives its number. */
-  addRow(prefix: KeyValueCache | null, prefixRow = 0): number {
+  /** Drops spare places, so that row 0 stands without gaps between its heads. */
+  trim(): void {
+    this.#space(this.length(0));
+  }
+
+  /** Adds a row that begins as row `row` of `other` does, by default with the prefix, and gives its number. */
+  addRow(other: KeyValueCache | null = this.prefix?.shared ? null : (this.prefix?.cache ?? null), from = 0): number {
     const row = this.count;
     if (row >= this.rows) throw new Error('All rows of the cache are in use.');
-    const length = prefix?.length(prefixRow) ?? 0;
+    const length = other?.length(from) ?? 0;
     this.reserve(length);
     const { heads, headSize } = this.#signature;
     this.#lengths.push(length);
-    if (!prefix) return row;
+    if (!other) return row;
     for (const [name, buffer] of this.#buffers) {
-      const source = prefix.#buffers.get(name);
+      const source = other.#buffers.get(name);
       if (!source) throw new Error(`The prefix has no tensor ${name}.`);
       for (let head = 0; head < heads; head++) {
-        const from = (prefixRow * heads + head) * prefix.#capacity * headSize;
-        buffer.set(source.subarray(from, from + length * headSize), (row * heads + head) * this.#capacity * headSize);
+        const at = (from * heads + head) * other.#capacity * headSize;
+        buffer.set(source.subarray(at, at + length * headSize), (row * heads + head) * this.#capacity * headSize);
       }
     }
     return row;

@@ -4,7 +4,7 @@ import type { ModelSignature } from '../model/index.ts';
 import { isObject, type ModelFiles } from '../model/index.ts';
 import type { DataType } from '../onnx/index.ts';
 import { asError, HumanError } from '../shared/errors.ts';
-import { KeyValueCache, type NewEntries } from './cache.ts';
+import { KeyValueCache, type NewEntries, type Prefix } from './cache.ts';
 import { type InferenceGraph, inferenceGraph, names } from './inference-graph.ts';
 import {
   createSession,
@@ -14,6 +14,7 @@ import {
   type Session,
   type SessionSettings,
 } from './runtime.ts';
+import { prefixInput } from './shared-prefix.ts';
 
 /** A place whose next-token distribution is wanted. */
 export interface Wanted {
@@ -42,6 +43,7 @@ const pieceLength = 512;
 export interface DecoderSettings extends Omit<SessionSettings, 'weightFolder'> {
   /** Id that fills places without a token. */
   padTokenId: number;
+  vocabularySize: number;
   /** Width of the token embedding. */
   hiddenSize: number;
 }
@@ -82,9 +84,51 @@ export class Decoder {
     return this.graph.embedding !== null;
   }
 
-  newCache(rows: number, longest: number): KeyValueCache {
+  /** Room for `rows` rows of up to `longest` positions, the prefix counted, that all begin with `prefix`. */
+  newCache(rows: number, longest: number, prefix: Prefix | null = null): KeyValueCache {
     if (!this.signature.cache) throw new Error('This graph has no KV cache.');
-    return new KeyValueCache(this.signature.cache, rows, longest, this.exact);
+    const own = prefix?.shared ? longest - prefix.cache.length(0) : longest;
+    return new KeyValueCache(this.signature.cache, rows, own, this.exact, prefix);
+  }
+
+  /** Reads what all rows begin with; null where that is nothing. */
+  async readPrefix(tokens: readonly number[], softPrompt: SoftPrompt | null): Promise<Prefix | null> {
+    const length = tokens.length + (softPrompt?.vectors ?? 0);
+    if (length === 0) return null;
+    const cache = this.newCache(1, length);
+    cache.addRow();
+    await this.read(cache, 0, [tokens], [], { softPrompt });
+    cache.trim();
+    this.#sharing ??= this.#canShare();
+    return { cache, shared: await this.#sharing };
+  }
+
+  #sharing: Promise<boolean> | null = null;
+
+  /**
+   * Whether attention over a shared prefix gives what attention over the whole gives, tried on a few tokens: the edit
+   * recognises attention by its form, and a graph may add something to its scores that only looks like a mask.
+   */
+  async #canShare(): Promise<boolean> {
+    if (!this.graph.sharesPrefix || this.exact) return false;
+    const tokens = [1, 2, 3, 4, 5, 6, 7].map((id) => id % this.settings.vocabularySize);
+    const last = tokens.slice(5);
+    const wanted = [{ row: 0, position: last.length - 1 }];
+    const whole = this.newCache(1, tokens.length);
+    whole.addRow();
+    await this.read(whole, 0, [tokens.slice(0, 5)], []);
+    const [expected] = await this.read(whole, 0, [last], wanted, { logits: true });
+    const beginning = this.newCache(1, 5);
+    beginning.addRow();
+    await this.read(beginning, 0, [tokens.slice(0, 5)], []);
+    beginning.trim();
+    const shared = this.newCache(1, tokens.length, { cache: beginning, shared: true });
+    shared.addRow();
+    const [found] = await this.read(shared, 0, [last], wanted, { logits: true });
+    const tolerance = this.signature.cache?.dtype === 'float32' ? 1e-3 : 5e-2;
+    return (
+      expected?.logits?.every((logit, index) => Math.abs(logit - (found?.logits?.[index] ?? 0)) <= tolerance) ?? false
+    );
   }
 
   /**
@@ -147,11 +191,12 @@ export class Decoder {
     const mask = new Float64Array(rows * (past + sequence));
     for (const [row, list] of tokens.entries()) {
       const before = cache?.length(from + row) ?? 0;
+      const first = cache?.position(from + row) ?? 0;
       const count = counts[row] ?? 0;
       for (const [index, id] of list.entries()) ids[row * sequence + vectors + index] = id;
       // Padding repeats the row's last position: learned position tables have no row beyond their end.
       for (let index = 0; index < sequence; index++)
-        positions[row * sequence + index] = Math.max(0, before + Math.min(index, count - 1));
+        positions[row * sequence + index] = Math.max(0, first + Math.min(index, count - 1));
       const start = row * (past + sequence);
       mask.fill(1, start, start + before);
       mask.fill(1, start + past, start + past + count);
@@ -174,11 +219,19 @@ export class Decoder {
     if (signature.useCacheBranch) feeds[signature.useCacheBranch.name] = new ort.Tensor('bool', [past > 0], [1]);
     if (signature.cache) {
       const views = (cache ?? this.newCache(0, 0)).views(from, from + rows);
+      const tensor = (data: Float32Array | Uint16Array, dims: number[]): OrtTensor =>
+        data instanceof Float32Array ? new ort.Tensor('float32', data, dims) : new ort.Tensor('float16', data, dims);
       for (const { name, data, dims } of views) {
         if (!cache) dims[0] = rows;
-        feeds[name] =
-          data instanceof Float32Array ? new ort.Tensor('float32', data, dims) : new ort.Tensor('float16', data, dims);
+        feeds[name] = tensor(data, dims);
       }
+      if (graph.sharesPrefix)
+        // Without one, an empty tensor of the same kind.
+        for (const { name, data, dims } of (cache?.sharedPrefix ?? this.newCache(1, 0)).views(
+          0,
+          cache?.sharedPrefix ? 1 : 0,
+        ))
+          feeds[prefixInput(name)] = tensor(data, dims.slice(1));
     }
     if (graph.embedding !== null) {
       feeds[names.softPrompt] = new ort.Tensor('float32', softPrompt?.data ?? new Float32Array(0), [

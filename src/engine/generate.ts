@@ -68,10 +68,10 @@ export async function generate(
     queue.map(({ tokens }) => tokens),
     Math.max(0, shortest - 1),
   );
-  const prefix = await readPrefix(job, queue[0]?.tokens.slice(0, shared) ?? []);
+  const prefix = await decoder.readPrefix(queue[0]?.tokens.slice(0, shared) ?? [], settings.softPrompt);
   const longest = (queue[0]?.tokens.length ?? 0) + vectors + settings.maxNewTokens;
   const size = Math.max(1, Math.min(settings.batchSize, queue.length));
-  const cache = decoder.newCache(size, Math.min(longest, context.contextLength ?? longest));
+  const cache = decoder.newCache(size, Math.min(longest, context.contextLength ?? longest), prefix);
   const rows: Row[] = [];
   // New prompts are read together once a good part of the batch is free: reading them one by one costs more.
   const refill = Math.max(1, size >> 1);
@@ -80,7 +80,7 @@ export async function generate(
     throwIfCancelled(hooks.signal);
     const free = size - rows.length;
     const mayJoin = rows.length === 0 || (!decoder.exact && free >= refill);
-    if (queue.length && mayJoin) await join(job, cache, prefix, shared, rows, queue, free);
+    if (queue.length && mayJoin) await join(job, cache, shared, rows, queue, free);
     else await step(job, cache, rows);
   }
 }
@@ -93,21 +93,10 @@ interface Job extends GenerationContext {
   done: number;
 }
 
-/** The keys and values of soft prompt and common tokens; null where there are none. */
-async function readPrefix({ decoder, settings }: Job, tokens: readonly number[]): Promise<KeyValueCache | null> {
-  const vectors = settings.softPrompt?.vectors ?? 0;
-  if (tokens.length + vectors === 0) return null;
-  const prefix = decoder.newCache(1, tokens.length + vectors);
-  prefix.addRow(null);
-  await decoder.read(prefix, 0, [tokens], [], { softPrompt: settings.softPrompt });
-  return prefix;
-}
-
 /** Reads the next prompts into free rows and takes their first tokens. */
 async function join(
   job: Job,
   cache: KeyValueCache,
-  prefix: KeyValueCache | null,
   shared: number,
   rows: Row[],
   queue: GenerationRequest[],
@@ -121,7 +110,7 @@ async function join(
     taken = same;
   }
   const from = cache.count;
-  for (const _ of taken) cache.addRow(prefix);
+  for (const _ of taken) cache.addRow();
   const suffixes = taken.map(({ tokens }) => tokens.slice(shared));
   const distributions = await decoder.read(
     cache,

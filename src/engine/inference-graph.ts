@@ -4,13 +4,16 @@
  * keys and values. The weights are not touched.
  */
 
+import { findEmbedding, softPromptInput, spliceSoftPrompt } from '../gradient/index.ts';
 import type { ModelSignature } from '../model/index.ts';
 import { type Graph, type GraphNode, type OnnxFile, type OnnxModel, weightsInPlace } from '../onnx/index.ts';
+import { HumanError } from '../shared/errors.ts';
+import { sharePrefix } from './shared-prefix.ts';
 
 /** Names of what the edit adds. */
 export const names = {
   /** float32 [vectors, hidden]; zero vectors: none. */
-  softPrompt: 'softbench.soft_prompt',
+  softPrompt: softPromptInput,
   /** int64 [rows, 2]: (row of the batch, position) pairs whose logits are wanted. */
   rows: 'softbench.rows',
   /** int64 [rows]: tokens whose logit is wanted, one for each of `rows`. */
@@ -30,7 +33,8 @@ export interface InferenceGraph {
   weightFolder: string;
   /** Value that holds the token embedding's output, float [batch, sequence, hidden]; null where it was not found. */
   embedding: string | null;
-  embeddingType: 'float32' | 'float16';
+  /** Whether a prefix can be held once for all rows of a batch (shared-prefix.ts). */
+  sharesPrefix: boolean;
   /**
    * Per cache tensor the output to read: its new part [batch, heads, new, head size], where the graph joins it to the
    * past in the open (`grows: false`), else the whole (`grows: true`).
@@ -59,47 +63,14 @@ function headInput(graph: Graph, logits: string): GraphNode | null {
   return node && products.has(node.operator) && node.operator !== 'Gemm' ? node : null;
 }
 
-/** The Gather that looks up the token embedding, and the value to splice after it. */
-export function findEmbedding(graph: Graph, inputIds: string): string | null {
-  const consumers = graph.consumers();
-  const seen = new Set<string>();
-  const queue = [inputIds];
-  for (let value = queue.shift(); value !== undefined; value = queue.shift()) {
-    for (const node of consumers.get(value) ?? []) {
-      const output = node.output();
-      if (node.operator === 'Gather' && node.input(1) === value) {
-        // An int8 file de-quantises the rows that it has gathered.
-        const next = consumers.get(output) ?? [];
-        return next.length === 1 && next[0]?.operator === 'DequantizeLinear' ? next[0].output() : output;
-      }
-      if (node.operator === 'GatherBlockQuantized' && node.input(1) === value) return output;
-      if (['Reshape', 'Cast', 'Identity'].includes(node.operator) && !seen.has(output)) {
-        seen.add(output);
-        queue.push(output);
-      }
-    }
+/** The token embedding's output, or null where the graph has none at its top. */
+function embeddingOf(model: OnnxModel): string | null {
+  try {
+    return findEmbedding(model).output;
+  } catch (error) {
+    if (error instanceof HumanError) return null;
+    throw error;
   }
-  return null;
-}
-
-/** Puts the soft prompt over the first rows of the embedding's output, however many rows it has. */
-function splice(graph: Graph, embedding: string, type: 'float32' | 'float16'): void {
-  const readers = graph.nodes.filter((node) => node.inputs.includes(embedding));
-  graph.inputs.push({ name: names.softPrompt, dtype: 'float32', dims: ['softbench_vectors', 'softbench_hidden'] });
-  const add = graph.add.bind(graph);
-  const prompt = type === 'float32' ? names.softPrompt : add('Cast', [names.softPrompt], { attributes: { to: 10 } });
-  const vectors = add('Gather', [add('Shape', [names.softPrompt]), graph.int64s([0])]);
-  const shape = add('Shape', [embedding]);
-  const size = add(
-    'Concat',
-    [add('Gather', [shape, graph.int64s([0])]), vectors, add('Gather', [shape, graph.int64s([2])])],
-    {
-      attributes: { axis: 0 },
-    },
-  );
-  const rest = add('Slice', [embedding, vectors, graph.int64s([2 ** 63]), graph.int64s([1])]);
-  const spliced = add('Concat', [add('Expand', [prompt, size]), rest], { attributes: { axis: 1 } });
-  for (const node of readers) node.inputs = node.inputs.map((input) => (input === embedding ? spliced : input));
 }
 
 /** Gathers the wanted positions before the head and derives what decoding needs from their logits. */
@@ -129,30 +100,32 @@ function answerRows(graph: Graph, signature: ModelSignature, opset: number): voi
   add('Reshape', [picked, graph.int64s([-1])], { outputs: [names.targetLogit] });
 }
 
-/** The new part of a `present` output, where the graph makes it as Concat(past, new) along the time axis. */
-function newPart(producers: Map<string, GraphNode>, past: string, present: string): string | null {
+/** The Concat(past, new) along the time axis that makes a `present` output; null where the graph does otherwise. */
+function joinOf(producers: Map<string, GraphNode>, past: string, present: string): GraphNode | null {
   let node = producers.get(present);
   while (node?.operator === 'Identity') node = producers.get(node.input(0));
   if (node?.operator !== 'Concat' || node.inputs.length !== 2 || node.input(0) !== past) return null;
   const axis = node.int('axis', 0);
-  return axis === 2 || axis === -2 ? node.input(1) : null;
+  return axis === 2 || axis === -2 ? node : null;
 }
 
-/** Edits a copy of the graph for evaluation. `model` is unchanged. */
+/** Edits a copy of the graph for evaluation. The file's own graph is unchanged. */
 export function inferenceGraph(file: OnnxFile, signature: ModelSignature): InferenceGraph {
   const inPlace = weightsInPlace(file);
-  const graph = inPlace.graph.clone();
+  const embedding = embeddingOf(inPlace);
+  const { graph } = embedding === null ? { graph: inPlace.graph.clone() } : spliceSoftPrompt(inPlace);
   const opset = inPlace.opsets.get('') ?? 13;
   const producers = graph.producers();
-  const embedding = findEmbedding(graph, signature.inputIds.name);
-  const table = embedding === null ? undefined : producers.get(embedding);
-  const type = table && graph.constantOf(table.input(0), producers)?.dtype === 'float16' ? 'float16' : 'float32';
-  const cacheOutputs = (signature.cache?.tensors ?? []).map(({ past, present }) => {
-    const part = signature.cache?.kind === 'separate' ? newPart(producers, past, present) : null;
-    return { past, output: part ?? present, grows: part === null };
+  const { cache } = signature;
+  const joined = new Map<string, string>();
+  const cacheOutputs = (cache?.tensors ?? []).map(({ past, present }) => {
+    const join = cache?.kind === 'separate' ? joinOf(producers, past, present) : null;
+    if (join) joined.set(past, join.output());
+    return { past, output: join?.input(1) ?? present, grows: join === null };
   });
-  if (embedding !== null) splice(graph, embedding, type);
   answerRows(graph, signature, opset);
+  const sharesPrefix =
+    cache !== null && joined.size === cache.tensors.length && sharePrefix(graph, cache, joined, opset);
   const rows = 'softbench_rows';
   graph.outputs = [
     { name: names.logits, dtype: 'float32', dims: [rows, signature.vocabularySize] },
@@ -162,7 +135,7 @@ export function inferenceGraph(file: OnnxFile, signature: ModelSignature): Infer
     { name: names.logSumExp, dtype: 'float32', dims: [rows] },
     ...cacheOutputs.map(({ output }) => ({
       name: output,
-      dtype: signature.cache?.dtype ?? ('float32' as const),
+      dtype: cache?.dtype ?? ('float32' as const),
       dims: null,
     })),
   ];
@@ -173,7 +146,7 @@ export function inferenceGraph(file: OnnxFile, signature: ModelSignature): Infer
     model: { ...inPlace, graph },
     weightFolder: file.folder,
     embedding,
-    embeddingType: type,
+    sharesPrefix,
     cacheOutputs,
   };
 }
@@ -182,7 +155,7 @@ export function inferenceGraph(file: OnnxFile, signature: ModelSignature): Infer
 export function embeddingGraph(file: OnnxFile, signature: ModelSignature): OnnxModel | null {
   const inPlace = weightsInPlace(file);
   const graph = inPlace.graph.clone();
-  const embedding = findEmbedding(graph, signature.inputIds.name);
+  const embedding = embeddingOf(inPlace);
   if (embedding === null) return null;
   const output = graph.add('Cast', [embedding], { attributes: { to: 1 } });
   graph.outputs = [{ name: output, dtype: 'float32', dims: ['batch', 'sequence', 'hidden'] }];

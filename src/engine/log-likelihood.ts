@@ -4,7 +4,7 @@
  */
 import type { Hooks, LogLikelihoodRequest, LogLikelihoodResult, SoftPrompt } from '../evaluate/language-model.ts';
 import { HumanError, throwIfCancelled } from '../shared/errors.ts';
-import type { KeyValueCache } from './cache.ts';
+import type { KeyValueCache, Prefix } from './cache.ts';
 import type { Decoder, Distribution, Wanted } from './decoder.ts';
 import { commonPrefixLength } from './prefix.ts';
 
@@ -77,12 +77,9 @@ export async function logLikelihood(
         shortest - 1,
       )
     : 0;
-  let prefix: KeyValueCache | null = null;
-  if (decoder.cached && shared + vectors > 0) {
-    prefix = decoder.newCache(1, shared + vectors);
-    prefix.addRow(null);
-    await decoder.read(prefix, 0, [groups[0]?.context.slice(0, shared) ?? []], [], { softPrompt: settings.softPrompt });
-  }
+  const prefix = decoder.cached
+    ? await decoder.readPrefix(groups[0]?.context.slice(0, shared) ?? [], settings.softPrompt)
+    : null;
   const size = Math.max(1, settings.batchSize);
   let read = 0;
   while (groups.length) {
@@ -122,15 +119,15 @@ function takeBatch(groups: Group[], size: number, sameLength: boolean): Group[] 
 async function scoreBatch(
   decoder: Decoder,
   groups: readonly Group[],
-  prefix: KeyValueCache | null,
+  prefix: Prefix | null,
   shared: number,
   vectors: number,
   size: number,
 ): Promise<number> {
   const texts = groups.map(firstRead);
   const longest = Math.max(...texts.map(({ length }) => length)) + vectors;
-  const cache = decoder.newCache(groups.length, longest);
-  for (const _ of groups) cache.addRow(prefix);
+  const cache = decoder.newCache(groups.length, longest, prefix);
+  for (const _ of groups) cache.addRow();
   const wanted: (Wanted & { target: number; member: Member })[] = [];
   for (const [row, { context, members }] of groups.entries())
     for (const member of members)
@@ -165,7 +162,7 @@ async function scoreBatch(
       rest.unshift(...batch.filter((entry) => !same.includes(entry)));
       batch = same;
     }
-    read += await scoreRest(decoder, cache, batch, longest);
+    read += await scoreRest(decoder, cache, batch, longest, prefix);
   }
   return read;
 }
@@ -175,9 +172,10 @@ async function scoreRest(
   contexts: KeyValueCache,
   batch: readonly { member: Member; row: number }[],
   longest: number,
+  prefix: Prefix | null,
 ): Promise<number> {
   const extra = Math.max(...batch.map(({ member }) => member.request.continuation.length));
-  const cache = decoder.newCache(batch.length, longest + extra);
+  const cache = decoder.newCache(batch.length, longest + extra, prefix);
   for (const { row } of batch) cache.addRow(contexts, row);
   const wanted = batch.flatMap(({ member }, row) =>
     member.request.continuation.slice(1).map((target, position) => ({ row, position, target, member })),
