@@ -28,8 +28,14 @@ export interface CauseRow {
   holds(failed: FailedOutput): boolean;
 }
 
-const refusals =
-  /^\W*(?:(?:I'?m|I am|we are|we're)\s+(?:very |so |really )?(?:sorry|unable|not able|afraid)|sorry\b|I (?:cannot|can't|can not|won't|will not|could not|couldn't)\b|as an AI\b|I do(?:n't| not) (?:have (?:access|enough|the ability)|know)|unfortunately, I\b|it is (?:not possible|impossible) to (?:answer|determine))/i;
+/** "I cannot", "I am not able to": the speaker says that no answer will come. */
+const declines =
+  "(?:I|we)\\s+(?:cannot|can't|can not|won't|will not|could not|couldn't|am unable|am not able|do(?:n't| not) (?:have (?:access|enough|the ability)|know))|(?:I'm|I am|we are|we're)\\s+(?:unable|not able|an AI)|as an AI\\b|it is (?:not possible|impossible) to (?:answer|determine)";
+/** An output that begins by declining, after an apology or not. "I'm sorry, Lily. I did not mean to" is a story, no refusal. */
+const refusals = new RegExp(
+  `^\\W*(?:(?:(?:I'm|I am|we are|we're)\\s+)?(?:very |so |really )?(?:sorry|afraid)\\b[\\s,.;:-]*(?:but\\s+|that\\s+)?|unfortunately\\b[\\s,]*)?(?:${declines})`,
+  'i',
+);
 
 const wrappings = [
   /\\boxed\s*\{\s*(.*?)\s*\}/s,
@@ -38,7 +44,7 @@ const wrappings = [
   /\\(?:text|mathrm|mathbf|textbf)\s*\{\s*(.*?)\s*\}/s,
   /\*\*\s*(.+?)\s*\*\*/s,
   /__\s*(.+?)\s*__/s,
-  /(?<![*\w])\*\s*([^*\n]+?)\s*\*(?![*\w])/,
+  /(?<![*\w])\*(?!\s)([^*\n]+?)(?<!\s)\*(?![*\w])/,
   /`{1,3}(?:\w*\n)?\s*([^`]+?)\s*`{1,3}/,
 ];
 
