@@ -74,11 +74,28 @@ function behindCue(text: string, body: string, flags = 'giu'): Reading | null {
   return last;
 }
 
-const numberSource = '[-−+]?\\s?[$€£]?\\s?(?:\\d{1,3}(?:,\\d{3})+(?:\\.\\d+)?|\\d+(?:\\.\\d+)?|\\.\\d+)(?:/\\d+)?';
+// Digits of any script; thousands with commas, or with points where a decimal comma follows (`1.000,5`).
+const numberSource =
+  '[-−+]?\\s?[$€£]?\\s?(?:\\p{Nd}{1,3}(?:\\.\\p{Nd}{3})+,\\p{Nd}+|\\p{Nd}{1,3}(?:,\\p{Nd}{3})+(?:\\.\\p{Nd}+)?|\\p{Nd}+(?:\\.\\p{Nd}+)?|\\.\\p{Nd}+)(?:/\\p{Nd}+)?';
+
+/** Decimal digits of every script as 0 to 9: the ten of a script stand together (five sets in a row in mathematics). */
+function asciiDigits(text: string): string {
+  return text.replace(/(?![0-9])\p{Nd}/gu, (digit) => {
+    const code = digit.codePointAt(0) ?? 0;
+    if (code >= 0x1d7ce && code <= 0x1d7ff) return String((code - 0x1d7ce) % 10);
+    let value = 0;
+    while (value < 9 && /\p{Nd}/u.test(String.fromCodePoint(code - value - 1))) value++;
+    return String(value);
+  });
+}
 
 /** The value of a number as people write it; null where it is none. */
 export function numberValue(text: string): number | null {
-  const plain = strip(text)
+  const plain = asciiDigits(strip(text))
+    .replace(
+      /^([-+−]?\s*[$€£]?\s*)(\d{1,3}(?:\.\d{3})+),(\d+)/,
+      (_, sign, whole, rest) => `${sign}${whole.replaceAll('.', '')}.${rest}`,
+    )
     .replace(/[−–]/g, '-')
     .replace(/^([-+]?)\s*[$€£]\s*/, '$1')
     .replace(/^[$€£]\s*/, '')
@@ -97,7 +114,7 @@ const number: Reader = {
     const text = output.slice(0, runOnAt(output, question));
     const cued = behindCue(text, numberSource);
     if (cued) return tidyNumber(cued);
-    const all = [...text.matchAll(new RegExp(numberSource, 'g'))];
+    const all = [...text.matchAll(new RegExp(numberSource, 'gu'))];
     // A first line that is a number is the whole answer; else working is shown and the last number is the result.
     const firstLine = /^\s*([^\n]*)/.exec(text)?.[1] ?? '';
     const direct = numberValue(firstLine.replace(/[.!]$/, '')) !== null;
@@ -138,7 +155,10 @@ const letter: Reader = {
         'gu',
       );
     if (cued) return cued;
-    const first = new RegExp(`^[\\s*_$\`"'(\\[]*(${one})`, 'du').exec(text);
+    // `A capital …` begins with an article, not with a letter.
+    const first = new RegExp(`^[\\s*_$\`"'(\\[]*(${one})(?!(?<=^\\s*[AI])\\s+(?!(?:or|and)\\b)\\p{Ll})`, 'du').exec(
+      text,
+    );
     if (first?.indices?.[1]) return reading(first[1] ?? '', first.indices[1][0]);
     const alone = [...text.matchAll(new RegExp(`(?:\\(|\\*\\*|\\b(?:option|choice) )(${one})`, 'dgiu'))].filter(
       (match) => /[A-Z]/.test(match[1] ?? ''),
