@@ -1,9 +1,9 @@
 /** Benchmark files of the workspace, and the examples that come with the extension. */
-import { createHash } from 'node:crypto';
-import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, relative, sep } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import { findTask } from '../editor/detect.ts';
+import { copyUnlessChanged } from './copy.ts';
 import { throttle } from './emitter.ts';
 
 export interface BenchmarkFile {
@@ -88,30 +88,4 @@ async function describe(file: string, isExample: boolean): Promise<BenchmarkFile
   } catch {
     return null;
   }
-}
-
-/** Copies a folder over an earlier copy; a file that the user has changed since stays as it is. */
-async function copyUnlessChanged(from: string, to: string): Promise<void> {
-  await mkdir(to, { recursive: true });
-  const manifest = join(dirname(to), 'copied.json');
-  const copied = await readFile(manifest, 'utf8').then(
-    (text) => JSON.parse(text) as Record<string, string>,
-    () => ({}) as Record<string, string>,
-  );
-  const entries = await readdir(from, { recursive: true, withFileTypes: true });
-  for (const entry of entries.filter((one) => one.isFile())) {
-    const source = join(entry.parentPath, entry.name);
-    const name = relative(from, source).split(sep).join('/');
-    const target = join(to, name);
-    const there = await readFile(target).catch(() => null);
-    const digest = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
-    if (there && copied[name] !== digest(there)) continue;
-    const bytes = await readFile(source);
-    if (!there || digest(bytes) !== copied[name]) {
-      await mkdir(dirname(target), { recursive: true });
-      await cp(source, target);
-    }
-    copied[name] = digest(bytes);
-  }
-  await writeFile(manifest, JSON.stringify(copied));
 }

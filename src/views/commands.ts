@@ -175,9 +175,11 @@ export const commands: readonly Command[] = [
       const folder = isRow(first) ? folderOf(first) : null;
       if (!folder) throw new HumanError('missing', 'The folder is not there any more.');
       const uri = vscode.Uri.file(folder);
-      // A remote window has no file manager: the explorer shows it where it is in the workspace.
-      const inExplorer = vscode.env.remoteName && vscode.workspace.getWorkspaceFolder(uri);
-      await vscode.commands.executeCommand(inExplorer ? 'revealInExplorer' : 'revealFileInOS', uri);
+      if (!vscode.env.remoteName) await vscode.commands.executeCommand('revealFileInOS', uri);
+      // A remote window has no file manager: the explorer shows what is in the workspace.
+      else if (vscode.workspace.getWorkspaceFolder(uri)) await vscode.commands.executeCommand('revealInExplorer', uri);
+      else if ((await vscode.window.showInformationMessage(folder, 'Copy Path')) === 'Copy Path')
+        await vscode.env.clipboard.writeText(folder);
     },
   },
   {
@@ -261,9 +263,16 @@ function fileOf(argument: unknown): string | null {
   return null;
 }
 
+/** The benchmark in front; where something else is (a page, the walkthrough), the only one that can be seen. */
 function activeBenchmark(): string | null {
-  const document = vscode.window.activeTextEditor?.document;
-  return document?.uri.scheme === 'file' && findTask(document.getText()) ? document.uri.fsPath : null;
+  const { activeTextEditor, visibleTextEditors } = vscode.window;
+  const editors = activeTextEditor ? [activeTextEditor] : visibleTextEditors;
+  const files = editors
+    .map(({ document }) => document)
+    .filter(({ uri, getText }) => uri.scheme === 'file' && findTask(getText()))
+    .map(({ uri }) => uri.fsPath);
+  const [only, ...others] = new Set(files);
+  return others.length === 0 ? (only ?? null) : null;
 }
 
 /** The argument's file, else the one in front, else the one the user picks. */

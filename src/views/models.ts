@@ -1,8 +1,8 @@
 /** Which model folders are known, which one a benchmark runs on, and what is in them. */
-import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import type { ModelReport } from '../shared/protocol.ts';
+import { isModelFolder, modelFoldersIn } from './find-models.ts';
 import { settings, settingsSection } from './settings.ts';
 
 export interface KnownModel {
@@ -121,28 +121,4 @@ export class Models implements vscode.Disposable {
   dispose(): void {
     this.#changed.dispose();
   }
-}
-
-const namesIn = (folder: string): Promise<string[]> => readdir(folder).catch(() => []);
-
-/** By its files: config.json and a graph, in the folder or in its `onnx`. */
-async function isModelFolder(folder: string): Promise<boolean> {
-  const names = await namesIn(folder);
-  if (!names.includes('config.json')) return false;
-  if (names.some((name) => name.endsWith('.onnx'))) return true;
-  return names.includes('onnx') && (await namesIn(join(folder, 'onnx'))).some((name) => name.endsWith('.onnx'));
-}
-
-async function modelFoldersIn(folder: string, depth: number): Promise<string[]> {
-  if (await isModelFolder(folder)) return [folder];
-  if (depth === 0) return [];
-  const inside = await Promise.all(
-    (await namesIn(folder))
-      .filter((name) => !name.startsWith('.') && name !== 'node_modules')
-      .map(async (name) => {
-        const path = join(folder, name);
-        return (await stat(path).catch(() => null))?.isDirectory() ? modelFoldersIn(path, depth - 1) : [];
-      }),
-  );
-  return inside.flat().sort();
 }
