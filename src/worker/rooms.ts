@@ -2,35 +2,27 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { openBenchmark } from '../benchmark/index.ts';
-import * as engine from '../engine/index.ts';
+import { chooseProvider, inspectModel, onnxRuntimeVersion, openLanguageModel, verifyModel } from '../engine/index.ts';
 import type { SoftPrompt } from '../evaluate/index.ts';
 import { loadTokenizer, readModelFolder } from '../model/index.ts';
 import { importAdapter, openRunStore, readSoftPrompt, runFiles } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
-import type { ModelReport } from '../shared/protocol.ts';
 import type { WorkerRooms } from './handlers.ts';
 
 export const rooms: WorkerRooms = {
-  openModel: engine.openLanguageModel,
+  openModel: openLanguageModel,
   openBenchmark,
   openStore: openRunStore,
   readSoftPromptFile,
   inspectModel,
-  verifyModel: engine.verifyModel,
+  verifyModel,
   openTokenizer: async (folder) => loadTokenizer(readModelFolder(folder)),
   provider: async (settings) => {
-    const { running, reason } = await engine.chooseProvider(settings);
+    const { running, reason } = await chooseProvider(settings);
     return { running, reason };
   },
-  versions: async () => ({ softbench: productVersion(), onnxruntime: await engine.onnxRuntimeVersion() }),
+  versions: async () => ({ softbench: productVersion(), onnxruntime: await onnxRuntimeVersion() }),
 };
-
-/** The engine's description of a model folder, from the moment it has one. */
-async function inspectModel(folder: string): Promise<ModelReport> {
-  const { inspectModel: inspect } = engine as { inspectModel?: (folder: string) => ModelReport | Promise<ModelReport> };
-  if (!inspect) throw new HumanError('unsupported', 'This build cannot describe model folders yet.');
-  return inspect(folder);
-}
 
 /** This file is bundled to dist/worker.js, below package.json. */
 function productVersion(): string {
