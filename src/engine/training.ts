@@ -23,8 +23,11 @@ export interface TrainingSettings {
   padTokenId: number;
 }
 
-/** Compiled graphs held at a time; each keeps its working memory. */
-const mostSessions = 2;
+/**
+ * Compiled graphs held at a time. Making one anew costs about half a step; keeping one costs some 100 MB (135M
+ * parameters), the mapped weights being the same pages in all of them.
+ */
+const mostSessions = 4;
 
 /**
  * No block planned for the whole step, no arena: a plan from the second run on came on top of what the first had taken

@@ -36,17 +36,17 @@ export function pathBetween(g: TypedGraph, from: ReadonlySet<string>, to: Readon
     .reverse();
 }
 
-export function missingRules(path: readonly GraphNode[]): MissingRule[] {
-  return path
-    .filter((node) => !(node.fullOperator in gradientRules))
-    .map((node) => ({
-      operator: node.fullOperator,
-      node: node.place,
-      advice: node.domain
-        ? 'Export the model again without operator fusion (for instance with optimum, no optimisation level).'
-        : 'Please report the model and its exporter; another export of the same model may do without this operator.',
-    }));
-}
+/** A node as an entry of the list that a person reads. */
+export const missingRule = (node: GraphNode): MissingRule => ({
+  operator: node.fullOperator,
+  node: node.place,
+  advice: node.domain
+    ? 'Export the model again without operator fusion (for instance with optimum, no optimisation level).'
+    : 'Please report the model and its exporter; another export of the same model may do without this operator.',
+});
+
+export const missingRules = (path: readonly GraphNode[]): MissingRule[] =>
+  path.filter((node) => !(node.fullOperator in gradientRules)).map(missingRule);
 
 /**
  * Adds the backward pass of `path` and gives the gradient of each value of `wanted`.

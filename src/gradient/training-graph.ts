@@ -3,7 +3,8 @@
 import type { OnnxModel } from '../onnx/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import { answerLogitsGraph } from './answer-rows.ts';
-import { backward, type MissingRule, missingRules, pathBetween } from './backward.ts';
+import { backward, type MissingRule, missingRule, missingRules, pathBetween } from './backward.ts';
+import { inferenceRows } from './inference.ts';
 import { inputSizes } from './inputs.ts';
 import { mergePatterns } from './patterns.ts';
 import { softPromptInput, spliceSoftPrompt } from './splice.ts';
@@ -69,10 +70,17 @@ export function trainingGraph(forward: OnnxModel, sizes: TrainingSizes, { withGr
   return { ...forward, opsets: withDomain(forward.opsets), functions: [], graph: g.graph };
 }
 
-/** Operators on the way from soft prompt to logits that have no gradient rule; empty: the model can be tuned. */
+/**
+ * Operators that keep a model from being tuned: those that shape inference does not know, or else those on the way from
+ * soft prompt to logits without a gradient rule. Empty: the model can be tuned.
+ * @throws HumanError where the graph has no token embedding
+ */
 export function missingGradientRules(model: OnnxModel): MissingRule[] {
+  const forward = trainingForward(model);
+  const unknown = forward.graph.nodes.filter((node) => !(node.fullOperator in inferenceRows));
+  if (unknown.length > 0) return unknown.map(missingRule);
   const sizes = { batch: 2, length: 5, vectors: 2, answers: 3 };
-  const g = specialiseForward(trainingForward(model), sizes);
+  const g = specialiseForward(forward, sizes);
   return missingRules(pathBetween(g, new Set([softPromptInput]), new Set([logitsOf(g)])));
 }
 

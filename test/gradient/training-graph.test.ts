@@ -139,5 +139,6 @@ describe('graphs that cannot be tuned', () => {
         node.domain = 'org.example';
       }
     expect(() => trainingGraph(trainingForward(model), sizes)).toThrow(/org\.example\.Wobble/);
+    expect(missingGradientRules(model).map(({ operator }) => operator)).toEqual(['org.example.Wobble']);
   });
 });
