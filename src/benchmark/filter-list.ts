@@ -91,5 +91,6 @@ function build(configuration: Configuration, name: string, filter: unknown[], pa
       whole = false;
     }
   }
-  return whole ? new FilterPipeline(name, steps, hasPattern) : null;
+  const needsChoices = filter.some((step) => (step as Record<string, unknown>)?.function === 'multi_choice_regex');
+  return whole ? new FilterPipeline(name, steps, hasPattern, needsChoices) : null;
 }

@@ -199,6 +199,8 @@ export class FilterPipeline {
     private readonly steps: readonly Step[],
     /** One of the filters looks for a pattern. */
     readonly hasPattern: boolean,
+    /** One of the filters needs the item's field `choices`. */
+    readonly needsChoices = false,
   ) {}
 
   apply(output: string, context: FilterContext): Piece {

@@ -84,7 +84,12 @@ export async function checkBenchmark(
 function inOrder(problems: readonly Problem[], file: string): Problem[] {
   const rank = (problem: Problem): number => (problem.place.file === file ? 0 : 1);
   const seen = new Set<string>();
-  return [...problems]
+  // A Python function in the place of a value says all; that the value is no list is no second problem.
+  const functions = new Set(
+    problems.filter(({ code }) => code === 'python-function').map(({ end }) => JSON.stringify(end)),
+  );
+  return problems
+    .filter(({ code, end }) => !['wrong-type', 'unknown-filter'].includes(code) || !functions.has(JSON.stringify(end)))
     .sort(
       (a, b) =>
         rank(a) - rank(b) || (a.place.line ?? 0) - (b.place.line ?? 0) || (a.place.column ?? 0) - (b.place.column ?? 0),
@@ -191,13 +196,18 @@ async function checkItems(configuration: Configuration, settings: Settings, benc
     try {
       await benchmark.prompt(item, 0);
       benchmark.choices(item);
+      benchmark.checkFilterFields(item);
       const verdict = benchmark.goldVerdict(item);
       checked++;
       if (!verdict.right) refused.push({ item, ...verdict });
     } catch (thrown) {
       if (!(thrown instanceof HumanError)) throw thrown;
       const { place } = thrown.details;
-      const path: Path = /candidates/.test(thrown.message) ? ['doc_to_target'] : ['doc_to_text'];
+      const path: Path = /multi_choice_regex/.test(thrown.message)
+        ? ['filter_list']
+        : /candidates/.test(thrown.message)
+          ? ['doc_to_target']
+          : ['doc_to_text'];
       configuration.add('error', 'broken-item', `${thrown.message} (${place?.file}:${place?.line})`, path);
       return;
     }

@@ -344,6 +344,17 @@ export class TaskBenchmark implements Benchmark {
     return { reading, right: reading.answer !== null && this.same(item, reading.answer) };
   }
 
+  /** @throws HumanError where a filter needs a field that the item has not */
+  checkFilterFields(item: Item): void {
+    const filter = this.settings.filters.find(({ needsChoices }) => needsChoices);
+    if (filter && !Array.isArray(item.fields.choices))
+      throw new HumanError(
+        'bad-input',
+        `Item ${item.index}: the filter \`${filter.name}\` uses \`multi_choice_regex\`, which needs a field "choices" with the list of candidates.`,
+        { place: item.place },
+      );
+  }
+
   /** Is the right answer's own text in the required format, and right? For the check of the file. */
   goldVerdict(item: Item): { text: string; inFormat: boolean; right: boolean } {
     const { delimiter, text } = this.target(item);

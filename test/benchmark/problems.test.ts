@@ -332,6 +332,20 @@ describe('problems', () => {
   });
 });
 
+describe('one problem, one message', () => {
+  test('a Python function where a list belongs is not a wrong type as well', async () => {
+    const text = change('fewshot_config', 'fewshot_config: { samples: !function utils.samples }');
+    expect((await check(text)).map(({ code }) => code)).toEqual(['python-function']);
+  });
+  test('multi_choice_regex says which field it needs', async () => {
+    const text = base.replace('function: regex, regex_pattern', 'function: multi_choice_regex, regex_pattern');
+    expect((await check(text))[0]).toMatchObject({
+      code: 'broken-item',
+      message: expect.stringMatching(/needs a field "choices"/),
+    });
+  });
+});
+
 describe('include', () => {
   test('the including file wins key by key; chains; problems are placed in the file that has them', async () => {
     writeFileSync(file('grandparent.yaml'), base);
