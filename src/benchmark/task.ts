@@ -87,11 +87,14 @@ export class TaskBenchmark implements Benchmark {
 
     const sample = evaluation.items.slice(0, sampleSize);
     this.answerKind = softbench.answer ?? this.inferKind(sample);
+    if (this.answerKind === 'choice' && settings.turn.choice === null) this.labels = this.labelsOf(evaluation.items);
     this.reader = readers[this.answerKind];
     this.generation = this.readGeneration(sample);
   }
 
   private readonly files: ReadonlyMap<string, string[]>;
+  /** The answers that occur, where they are few and the file lists no candidates: `answer1` to `answer5`, `valid`, `invalid`. */
+  private readonly labels: readonly string[] = [];
 
   /** @throws HumanError where data is missing or broken, or a template does not fit the first item */
   static async open(settings: Settings, configuration: Configuration, configDigest: string): Promise<TaskBenchmark> {
@@ -235,7 +238,7 @@ export class TaskBenchmark implements Benchmark {
   private readerContext(item: Item): ReaderContext {
     const question = this.questionText(item);
     const choices = forItem(item, () => choicesOf(this.settings.turn.choice, item.fields))?.map(str) ?? [];
-    if (this.answerKind !== 'letter') return { options: choices, question };
+    if (this.answerKind !== 'letter') return { options: choices.length > 0 ? choices : this.labels, question };
     const listed = listedOptions(question);
     return { options: listed.length > 0 ? listed : choices, question };
   }
@@ -369,7 +372,16 @@ export class TaskBenchmark implements Benchmark {
       (item) => forItem(item, () => choicesOf(this.settings.turn.choice, item.fields))?.map(str) ?? [],
     );
     const golds = sample.flatMap((item) => this.goldAnswers(item));
-    return inferKind(golds, options.length > 0 ? options : null);
+    const kind = inferKind(golds, options.length > 0 ? options : null);
+    // A few answers that come again and again are labels: the form is "one of them", not "any text".
+    const labels = new Set(golds).size;
+    return kind === 'text' && sample.length >= 20 && labels <= Math.min(12, sample.length / 4) ? 'choice' : kind;
+  }
+
+  /** The different right answers, sorted; none where there are too many to be a choice. */
+  private labelsOf(items: readonly Item[]): string[] {
+    const labels = new Set(items.flatMap((item) => this.goldAnswers(item)));
+    return labels.size <= 50 ? [...labels].sort() : [];
   }
 
   private readGeneration(sample: readonly Item[]): GenerationOptions {

@@ -285,6 +285,28 @@ describe('the table of causes', () => {
   );
 });
 
+describe('labels', () => {
+  const rows = Array.from({ length: 24 }, (_, i) => ({ q: `Argument ${i}?`, a: i % 3 ? 'valid' : 'invalid' }));
+  test('a few answers that come again and again are the choices', async () => {
+    const benchmark = await benchmarkOf(rows, {});
+    expect(benchmark.answerKind).toBe('choice');
+    expect(await judge(benchmark, ' invalid')).toMatchObject({ inFormat: true, right: true });
+    expect(await judge(benchmark, 'unclear')).toMatchObject({ inFormat: false, cause: 'no answer found' });
+    expect(await judge(benchmark, 'The argument is invalid.')).toMatchObject({ inFormat: false, lenientRight: true });
+  });
+  test('many different answers, or few items, are text', async () => {
+    expect(
+      (
+        await benchmarkOf(
+          rows.map((row, i) => ({ ...row, a: `name ${'x'.repeat(i)}` })),
+          {},
+        )
+      ).answerKind,
+    ).toBe('text');
+    expect((await benchmarkOf(rows.slice(0, 8), {})).answerKind).toBe('text');
+  });
+});
+
 describe('training answers', () => {
   test('end with the first stop marker, or with the end of text', async () => {
     const first = async (keys: Record<string, unknown>) => {
