@@ -46,13 +46,17 @@ export const jobSubject = ({ request }: Job): string => subjectOf(request.benchm
 
 export const newGroup = (): string => randomUUID();
 
+/** `soft-prompt: tuning, step 34 of 80` */
+export function jobActivity(job: Job): string {
+  if (job.state === 'queued') return 'waiting for the job before it';
+  const text = `${job.mode ? `${job.mode}: ` : ''}${job.activity || 'starting'}`;
+  return job.state === 'stopping' ? `stopping (${text})` : text;
+}
+
 /** `soft-prompt: tuning, step 34 of 80, 20 s left` */
 export function jobWords(job: Job): string {
-  if (job.state === 'queued') return 'waiting for the job before it';
-  const parts = [job.activity || 'starting'];
-  if (job.secondsLeft !== null) parts.push(`${duration(job.secondsLeft)} left`);
-  const text = `${job.mode ? `${job.mode}: ` : ''}${parts.join(', ')}`;
-  return job.state === 'stopping' ? `stopping (${text})` : text;
+  const left = job.state === 'running' && job.secondsLeft !== null ? `, ${duration(job.secondsLeft)} left` : '';
+  return `${jobActivity(job)}${left}`;
 }
 
 export class JobQueue {

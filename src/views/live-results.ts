@@ -6,7 +6,7 @@ import type { RunFolder } from '../runs/index.ts';
 import type { JobProgress, ResultsView } from '../shared/protocol.ts';
 import type { ItemRecord, RunFile, RunSummary, TuningRecord } from '../shared/results.ts';
 import { newestPerMode, resultsView } from '../study/index.ts';
-import { isOver, type Job, jobWords } from './jobs.ts';
+import { isOver, type Job, jobActivity } from './jobs.ts';
 
 /** What it needs of a store; `DiskRunStore` has it. */
 export interface ResultsReader {
@@ -147,7 +147,7 @@ export class LiveResults {
       modes: view.modes.map((mode) => ({ ...mode, total: this.#runs.get(mode.run.id)?.total ?? mode.total })),
       job: active && {
         phase: active.state === 'running' ? [active.mode, active.phase].filter(Boolean).join(' ') : active.state,
-        message: jobWords(active),
+        message: jobActivity(active),
         fraction: active.fraction,
         secondsLeft: active.secondsLeft,
       },

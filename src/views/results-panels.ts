@@ -268,11 +268,11 @@ class ResultsPanel {
   }
 }
 
-/** Opens a text file at a line (from 1), beside the panel that asked. */
+/** Opens a text file at a line (from 1), where text is shown already, else beside the page that asked. */
 export async function openAt(file: string, line: number, column = 1): Promise<void> {
   const position = new vscode.Position(Math.max(0, line - 1), Math.max(0, column - 1));
   await vscode.window.showTextDocument(vscode.Uri.file(file), {
     selection: new vscode.Range(position, position),
-    viewColumn: vscode.window.activeTextEditor ? undefined : vscode.ViewColumn.Beside,
+    viewColumn: vscode.window.visibleTextEditors[0]?.viewColumn ?? vscode.ViewColumn.Beside,
   });
 }

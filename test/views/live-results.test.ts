@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunFolder } from '../../src/runs/index.ts';
 import type { PromptMode } from '../../src/shared/modes.ts';
 import type { ItemRecord, RunFile, RunSummary, TuningRecord } from '../../src/shared/results.ts';
+import type { Job } from '../../src/views/jobs.ts';
 import { LiveResults, type ResultsReader } from '../../src/views/live-results.ts';
 
 const subject = { task: 't', benchmarkFile: '/b.yaml', modelName: 'm', modelFolder: '/m' };
@@ -148,6 +149,34 @@ describe('live results', () => {
     });
     await results.load([], () => null);
     expect(results.view(null, null).modes[0]).toMatchObject({ run: { id: 'new' }, done: 4 });
+  });
+
+  it('give the time left beside what the job does, not in it', async () => {
+    const results = new LiveResults(subject);
+    const job: Job = {
+      kind: 'tune',
+      request: {} as Job['request'],
+      task: 't',
+      modelName: 'm',
+      state: 'running',
+      mode: 'soft-prompt',
+      phase: 'tuning',
+      activity: 'tuning, step 3 of 80',
+      fraction: 3 / 80,
+      secondsLeft: 50,
+      provider: null,
+      runs: [],
+      summaries: [],
+      error: null,
+    };
+    expect(results.view(job, 'an earlier problem')).toMatchObject({
+      job: { phase: 'soft-prompt tuning', message: 'soft-prompt: tuning, step 3 of 80', secondsLeft: 50 },
+      problem: null,
+    });
+    expect(results.view({ ...job, state: 'failed' }, 'The worker ended.')).toMatchObject({
+      job: null,
+      problem: 'The worker ended.',
+    });
   });
 
   it('forget a run that was deleted', async () => {
