@@ -71,7 +71,7 @@ async function runMode(job: Job, mode: PromptMode): Promise<RunSummary> {
     job.hooks.progress({ kind: 'run', run: finished.run });
     return finished.summary;
   }
-  if (mine && mine.run.status !== 'finished' && !sameSettings(mine.run, wanted)) {
+  if (mine && !sameSettings(mine.run, wanted)) {
     throw new HumanError(
       'bad-input',
       `The run "${mine.run.id}" cannot be resumed: the ${whatChanged(mine.run, wanted)} has changed since it began.`,
