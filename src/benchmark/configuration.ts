@@ -162,15 +162,17 @@ async function load(
   }
   configuration.files.push(path);
   const lines = new LineCounter();
-  const document = parseDocument(text, {
-    // PyYAML reads YAML 1.1: `yes` is true, `<<` merges.
-    version: '1.1',
-    merge: true,
-    uniqueKeys: false,
-    lineCounter: lines,
-    prettyErrors: false,
-    logLevel: 'silent',
-  });
+  let document = parse(text, lines);
+  const joined = document.errors.some(({ code }) => code === 'MISSING_CHAR') ? joinQuotedLines(text) : text;
+  if (joined !== text) {
+    const again = parse(joined, new LineCounter());
+    if (again.errors.length === 0) {
+      document = again;
+      // Lines are those of the file, not of the joined text.
+      lines.lineStarts = [0];
+      for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines.addNewLine(at + 1);
+    }
+  }
   const source: YamlFile = { file: path, text, document, lines };
   for (const error of document.errors)
     configuration.problems.push({
@@ -191,6 +193,27 @@ async function load(
   }
   inspect(configuration, source);
   return source;
+}
+
+const parse = (text: string, lineCounter: LineCounter): Document =>
+  parseDocument(text, {
+    // PyYAML reads YAML 1.1: `yes` is true, `<<` merges.
+    version: '1.1',
+    merge: true,
+    uniqueKeys: false,
+    lineCounter,
+    prettyErrors: false,
+    logLevel: 'silent',
+  });
+
+/**
+ * PyYAML lets the lines of a quoted text begin at the left margin, against the letter of YAML. Such a line break becomes
+ * the space that it stands for; every character keeps its place.
+ */
+function joinQuotedLines(text: string): string {
+  return text.replace(/(?<=[:\-,[{]\s+)(?:"(?:[^"\\]|\\[\s\S])*"|'(?:[^']|'')*')/g, (quoted) =>
+    quoted.replace(/(?<=[^\s\\])\r?\n(?=\S)/g, (end) => ' '.repeat(end.length)),
+  );
 }
 
 /** Python functions, repeated keys and the one-letter words that YAML 1.1 takes for booleans but PyYAML does not. */

@@ -17,8 +17,9 @@ import {
   typeName,
 } from './python.ts';
 import { substitute } from './python-regex.ts';
-import { type Arguments, compare, type Evaluator, item, Undefined } from './template-evaluator.ts';
+import { type Arguments, type Evaluator, Undefined } from './template-evaluator.ts';
 import { methodOf } from './template-methods.ts';
+import { compare, item } from './template-operators.ts';
 
 type Filter = (value: unknown, args: Arguments, evaluator: Evaluator) => unknown;
 

@@ -332,6 +332,18 @@ describe('problems', () => {
   });
 });
 
+test('a quoted text may go on at the left margin, as PyYAML allows', async () => {
+  const text = change('doc_to_text', 'doc_to_text: "Q:\n{{question}} \\\\n\nA:"').concat('num_fewshot: many\n');
+  const { problems } = await checkBenchmark(file('sums.yaml'), text);
+  expect(problems.map(({ code, place }) => [code, place.line])).toEqual([['wrong-type', 15]]);
+  const { benchmark } = await checkBenchmark(
+    file('sums.yaml'),
+    change('doc_to_text', 'doc_to_text: "Q:\n{{question}}"'),
+  );
+  const item = (await benchmark?.items('evaluation'))?.[0];
+  expect(item && (await benchmark?.prompt(item, 0))?.text).toBe('Q: 1 + 1?');
+});
+
 describe('one problem, one message', () => {
   test('a Python function where a list belongs is not a wrong type as well', async () => {
     const text = change('fewshot_config', 'fewshot_config: { samples: !function utils.samples }');
