@@ -111,6 +111,7 @@ export class OnnxLanguageModel implements LanguageModel {
       ...settings,
       provider: this.provider,
       padTokenId: this.tokenizer.padTokenId,
+      contextLength: this.contextLength,
     });
   }
 

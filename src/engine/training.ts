@@ -21,6 +21,8 @@ export interface TrainingSettings {
   batchSize: number;
   provider: ProviderReport;
   padTokenId: number;
+  /** Positions that the model has, where that is known: padding must not go beyond. */
+  contextLength?: number | null;
 }
 
 /**
@@ -72,12 +74,20 @@ export function trainingBatch(
   examples: readonly TrainingExample[],
   vectors: number,
   padTokenId: number,
+  contextLength: number | null = null,
 ): TrainingBatch {
   const rows = examples.map(({ prompt, answer }) => [...prompt, ...answer.slice(0, -1)]);
   const answerTokens = examples.reduce((sum, { answer }) => sum + answer.length, 0);
   if (examples.length === 0 || answerTokens === 0) throw new Error('A training batch needs at least one answer token.');
   const batch = rows.length;
-  const length = paddedLength(vectors + Math.max(...rows.map((row) => row.length)));
+  const longest = vectors + Math.max(...rows.map((row) => row.length));
+  if (contextLength !== null && longest > contextLength)
+    throw new HumanError(
+      'bad-input',
+      `A training example has ${longest} tokens with its soft prompt; the model has ${contextLength} positions.`,
+      { todo: 'Shorten the prompts, or use fewer vectors.' },
+    );
+  const length = Math.min(paddedLength(longest), contextLength ?? Number.POSITIVE_INFINITY);
   const answers = paddedAnswers(answerTokens);
   const result: TrainingBatch = {
     sizes: { batch, length, vectors, answers },
@@ -167,7 +177,8 @@ export class OnnxTraining implements TrainingEngine {
     signal: AbortSignal | undefined,
   ): Promise<{ batch: TrainingBatch; outputs: Record<string, OrtTensor> }> {
     throwIfCancelled(signal);
-    const batch = trainingBatch(examples, softPrompt.vectors, this.settings.padTokenId);
+    const { padTokenId, contextLength } = this.settings;
+    const batch = trainingBatch(examples, softPrompt.vectors, padTokenId, contextLength);
     const session = await this.#session(batch.sizes, withGradient);
     throwIfCancelled(signal);
     const { Tensor } = await loadOnnxRuntime();

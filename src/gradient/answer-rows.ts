@@ -16,7 +16,7 @@ interface Region {
   logits: string;
   /** The name that a value goes by here. */
   resolve(name: string): string;
-  /** Nodes that are to run on the wanted rows only. */
+  /** Outputs of the nodes that are to run on the wanted rows only. */
   nodes: Set<string>;
   /** Values where the wanted rows are picked. */
   frontier: Map<string, Layout>;
@@ -113,8 +113,8 @@ function findRegion(typed: TypedGraph, logits: string, sizes: [number, number]):
   const wanted = new Map<string, Layout>([[logits, 'lead']]);
   const outputs = new Set(graph.outputs.map(({ name }) => name));
   for (const node of graph.nodes.toReversed()) {
-    const output = node.output();
-    const layout = wanted.get(output);
+    const asked = node.outputs.filter((output) => wanted.has(output));
+    const [layout, ...others] = new Set(asked.map((output) => wanted.get(output)));
     if (!layout) continue;
     const onlyInside = node.outputs.every(
       (each) =>
@@ -124,14 +124,15 @@ function findRegion(typed: TypedGraph, logits: string, sizes: [number, number]):
     );
     const conflicting = (inputs: Map<string, Layout>): boolean =>
       [...inputs].some(([name, each]) => (wanted.get(name) ?? each) !== each);
-    const inputs = onlyInside ? rowWise(typed, node, layout, (name) => varying.has(name), sizes) : null;
+    const inside = onlyInside && others.length === 0;
+    const inputs = inside ? rowWise(typed, node, layout, (name) => varying.has(name), sizes) : null;
     if (!inputs || conflicting(inputs)) {
-      region.frontier.set(output, layout);
+      for (const output of asked) region.frontier.set(output, wanted.get(output) ?? layout);
       continue;
     }
-    region.nodes.add(output);
+    for (const output of node.outputs) region.nodes.add(output);
     if (node.operator === 'Reshape')
-      region.reshapes.set(output, { layout, rest: typed.dims(output).slice(depth(layout)) });
+      region.reshapes.set(node.output(), { layout, rest: typed.dims(node.output()).slice(depth(layout)) });
     for (const [name, each] of inputs) wanted.set(name, each);
   }
   for (const [name, layout] of wanted)
@@ -225,7 +226,7 @@ function pickRows(graph: Graph, value: string, layout: Layout): string {
 
 /** The row-wise end of the graph, worked out at small sizes that no other dimension is likely to have. */
 function analyse(model: OnnxModel, logits: string): Region {
-  const [batch, length] = [3, 7];
+  const [batch, length] = [3, 29];
   if (model.graph.nodes.some((node) => !(node.fullOperator in inferenceRows))) return headOnly(logits);
   const vectors = model.graph.inputs.some(({ name }) => name === softPromptInput) ? 2 : 0;
   const clone = { ...model, graph: model.graph.clone() };

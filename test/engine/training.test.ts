@@ -155,6 +155,13 @@ describe('batches', () => {
     expect([...batch.weights].map((weight) => Math.round(weight * 3))).toEqual([1, 1, 1, 0, 0, 0, 0, 0]);
   });
 
+  it('never reach beyond the positions that the model has', () => {
+    const example = { prompt: new Array<number>(96).fill(1), answer: [2, 3] };
+    expect(trainingBatch([example], 2, 0, 100).sizes.length).toBe(100);
+    expect(trainingBatch([example], 2, 0, null).sizes.length).toBe(104);
+    expect(() => trainingBatch([example], 2, 0, 98)).toThrow(/99 tokens/);
+  });
+
   it('pad lengths by an eighth at most, beyond the shortest', () => {
     for (let length = 1; length < 3000; length++) {
       const padded = paddedLength(length);
