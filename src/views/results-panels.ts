@@ -98,6 +98,7 @@ class ResultsPanel {
   /** The page has asked for its first view since it was shown; before that, messages would get lost. */
   #ready = false;
   #problem: string | null = null;
+  readonly #records = new Map<string, Map<number, ItemRecord>>();
   #loaded: Promise<void> | null = null;
   #benchmark: { stamp: string; items: Promise<{ benchmark: Benchmark; items: readonly Item[] }> } | null = null;
 
@@ -109,7 +110,9 @@ class ResultsPanel {
     const channel = pageChannel(panel.webview);
     this.#page = connect<ResultsPageEvents>(channel);
     const stopServing = serve<ResultsPageApi>(channel, this.#handlers());
-    panel.iconPath = vscode.Uri.joinPath(host.context.extensionUri, 'media', 'softbench.svg');
+    // A tab shows its icon as a picture, which does not take the theme's colour by itself.
+    const icon = (name: string): vscode.Uri => vscode.Uri.joinPath(host.context.extensionUri, 'media', name);
+    panel.iconPath = { light: icon('softbench-light.svg'), dark: icon('softbench-dark.svg') };
     panel.webview.html = pageHtml(panel.webview, host.context.extensionUri, 'results', {
       title: titleOf(subject),
       restore: subject,
@@ -117,7 +120,9 @@ class ResultsPanel {
     this.#subscriptions.push(
       // A hidden page is unloaded and asks anew when it is shown: it costs nothing meanwhile.
       panel.onDidChangeViewState(() => {
-        if (!panel.visible) this.#ready = false;
+        if (panel.visible) return;
+        this.#ready = false;
+        this.#records.clear();
       }),
       host.queue.onProgress(({ job, progress }) => {
         if (jobSubject(job) !== this.#key) return;
@@ -209,12 +214,20 @@ class ResultsPanel {
     return store;
   }
 
+  /** Items of a run by index, kept while the page is shown: each click reads only what is new. */
+  async #recordsOf(run: string): Promise<Map<number, ItemRecord>> {
+    const known = this.#records.get(run) ?? new Map<number, ItemRecord>();
+    const store = await this.#storeOf(run);
+    for (const record of await store.readItems(run, known.size)) known.set(record.index, record);
+    this.#records.set(run, known);
+    return known;
+  }
+
   async #detail(index: number): Promise<ItemDetail> {
     const { modes } = await this.view();
     const records: { run: RunFile; record: ItemRecord }[] = [];
     for (const { run } of modes) {
-      const store = await this.#storeOf(run.id);
-      const record = (await store.readItems(run.id)).find((one) => one.index === index);
+      const record = (await this.#recordsOf(run.id)).get(index);
       if (record) records.push({ run, record });
     }
     const detail: ItemDetail = {
