@@ -103,7 +103,7 @@ function follow(file) {
   };
 }
 
-async function mocha(name, program, args, { env = {}, minutes = 10 } = {}) {
+async function mocha(name, program, args, { env = {}, minutes = 15 } = {}) {
   const report = join(artifacts, `${name}.jsonl`);
   rmSync(report, { force: true });
   const stop = follow(report);
@@ -175,7 +175,7 @@ async function windowTests() {
   const files = readdirSync(tests)
     .filter((name) => name.endsWith('.cjs'))
     .map((name) => join(tests, name));
-  return mocha('e2e', join(runner, 'run.mjs'), files, { env: { ...env, SOFTBENCH_TEST_VSIX: file }, minutes: 15 });
+  return mocha('e2e', join(runner, 'run.mjs'), files, { env: { ...env, SOFTBENCH_TEST_VSIX: file }, minutes: 25 });
 }
 
 async function commandLine() {

@@ -5,7 +5,7 @@ import { runMocha } from '../vscode/report.ts';
 
 const failures = await runMocha(
   process.argv.slice(2).map((file) => resolve(file)),
-  { timeout: 240_000 },
+  { timeout: 600_000 },
 );
 // Whatever a failed test has left running must not keep this process.
 process.exit(failures === 0 ? 0 : 1);

@@ -117,8 +117,10 @@ export class Workbench {
 
   /** Opens a file of the folder by its name, with Quick Open. */
   async openFile(name: string): Promise<void> {
+    // The group that has the focus is where Quick Open opens; the results stand in the second.
+    await this.page.keyboard.press(`${modifier}+Digit1`);
     await this.quickInput(`${modifier}+KeyP`, name, name);
-    await this.page.locator('.tab.active', { hasText: name }).waitFor();
+    await this.page.locator('.editor-group-container.active .tab.active', { hasText: name }).waitFor();
   }
 
   async closeAllEditors(): Promise<void> {
@@ -135,9 +137,9 @@ export class Workbench {
     await this.page.locator('.quick-input-widget .monaco-list-row', { hasText: text }).first().click();
   }
 
-  /** A CodeLens of the open editor, by (part of) its title. */
+  /** A CodeLens of the editor that has the focus, by (part of) its title. */
   codeLens(title: string | RegExp): Locator {
-    return this.page.locator('.codelens-decoration a', { hasText: title }).first();
+    return this.page.locator('.editor-group-container.active .codelens-decoration a', { hasText: title }).first();
   }
 
   /** A notification with this text. */

@@ -15,7 +15,7 @@ const artifacts = join(project, 'test', '.artifacts');
 const results = process.env.SOFTBENCH_TEST_RESULTS ?? '';
 const wanted = process.env.SOFTBENCH_TEST_VSCODE ?? 'server';
 const entry = join(bundles, 'index.cjs');
-const minutes = Number(process.env.SOFTBENCH_TEST_MINUTES ?? 8);
+const minutes = Number(process.env.SOFTBENCH_TEST_MINUTES ?? 14);
 
 async function inServer(): Promise<number> {
   const home = process.env.SOFTBENCH_VSCODE_SERVER;
