@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { benchmarkUri, until, writeFile } from './workspace.ts';
+import { benchmarkUri, openWorkbench, until, workspaceFolder, writeFile } from './workspace.ts';
 
 async function open(uri: vscode.Uri): Promise<vscode.TextDocument> {
   const document = await vscode.workspace.openTextDocument(uri);
@@ -148,6 +148,24 @@ describe('prompt previews', () => {
     for (const mode of ['zero-shot', 'few-shot', 'soft-prompt']) assert.ok(text.includes(`⟦${mode}`), text);
     assert.match(text, /Who had a hat\?\nAnswer: \w+/);
     assert.match(text, /⟦stop: "\\n"/);
+  });
+
+  it('show the tokens as the chosen model reads them', async () => {
+    const workbench = await openWorkbench();
+    const model = vscode.Uri.joinPath(workspaceFolder(), 'models', 'stories260k').fsPath;
+    await workbench.models.choose(benchmarkUri('stories-who.yaml').fsPath, model);
+    await vscode.commands.executeCommand('softbench.previewPrompts', benchmarkUri('stories-who.yaml'));
+    const text = await until(
+      'tokens',
+      () => /⟦zero-shot: \d+ tokens⟧[\s\S]*?⟦tokens: [^⟧]+⟧/.exec(preview()?.getText() ?? '')?.[0],
+    );
+    const count = Number(/zero-shot: (\d+)/.exec(text)?.[1]);
+    const tokens = text
+      .slice(text.indexOf('⟦tokens: ') + 9, -1)
+      .replaceAll('\n', '')
+      .split('│');
+    assert.equal(tokens.length, count);
+    assert.equal(tokens[0], '<s>');
   });
 
   it('go to the next item and back', async () => {
