@@ -6,6 +6,7 @@ import { answerLogitsGraph } from './answer-rows.ts';
 import { backward, type MissingRule, missingRule, missingRules, pathBetween } from './backward.ts';
 import { inferenceRows } from './inference.ts';
 import { inputSizes } from './inputs.ts';
+import { lowered } from './lowering.ts';
 import { mergePatterns } from './patterns.ts';
 import { softPromptInput, spliceSoftPrompt } from './splice.ts';
 import { specialise, type TypedGraph } from './typed-graph.ts';
@@ -32,7 +33,7 @@ export const gradientOutput = 'soft_prompt_gradient';
 export function trainingForward(model: OnnxModel): OnnxModel {
   const logits = model.graph.outputs.find(({ name }) => name === 'logits') ?? model.graph.outputs[0];
   if (!logits) throw new HumanError('unsupported', 'The graph has no output.', { todo: 'Export the model again.' });
-  const spliced = spliceSoftPrompt(model);
+  const spliced = spliceSoftPrompt(lowered(model));
   spliced.graph.outputs = spliced.graph.outputs.filter(({ name }) => name === logits.name);
   spliced.graph.prune();
   return answerLogitsGraph(spliced, logits.name);
