@@ -3,7 +3,7 @@ import type { SoftPrompt } from '../evaluate/language-model.ts';
 import type { ModelSignature } from '../model/index.ts';
 import { isObject, type ModelFiles } from '../model/index.ts';
 import type { DataType } from '../onnx/index.ts';
-import { asError, HumanError } from '../shared/errors.ts';
+import { asError, HumanError, throwIfCancelled } from '../shared/errors.ts';
 import { KeyValueCache, type NewEntries, type Prefix } from './cache.ts';
 import { type InferenceGraph, inferenceGraph, names } from './inference-graph.ts';
 import {
@@ -92,12 +92,16 @@ export class Decoder {
   }
 
   /** Reads what all rows begin with; null where that is nothing. */
-  async readPrefix(tokens: readonly number[], softPrompt: SoftPrompt | null): Promise<Prefix | null> {
+  async readPrefix(
+    tokens: readonly number[],
+    softPrompt: SoftPrompt | null,
+    signal?: AbortSignal,
+  ): Promise<Prefix | null> {
     const length = tokens.length + (softPrompt?.vectors ?? 0);
     if (length === 0) return null;
     const cache = this.newCache(1, length);
     cache.addRow();
-    await this.read(cache, 0, [tokens], [], { softPrompt });
+    await this.read(cache, 0, [tokens], [], { softPrompt, signal });
     cache.trim();
     this.#sharing ??= this.#canShare();
     return { cache, shared: await this.#sharing };
@@ -140,12 +144,13 @@ export class Decoder {
     from: number,
     tokens: readonly (readonly number[])[],
     wanted: readonly Wanted[],
-    options: { softPrompt?: SoftPrompt | null; logits?: boolean } = {},
+    options: { softPrompt?: SoftPrompt | null; logits?: boolean; signal?: AbortSignal } = {},
   ): Promise<Distribution[]> {
     const longest = Math.max(...tokens.map(({ length }) => length));
     if (!cache || this.exact || longest <= pieceLength) return this.#run(cache, from, tokens, wanted, options);
     const found = new Array<Distribution | undefined>(wanted.length);
     for (let start = 0; start < longest; start += pieceLength) {
+      throwIfCancelled(options.signal);
       const end = start + pieceLength;
       const here = [...wanted.entries()].filter(
         ([, { position }]) => position < end && (position >= start || (start === 0 && position < 0)),

@@ -68,7 +68,7 @@ export async function generate(
     queue.map(({ tokens }) => tokens),
     Math.max(0, shortest - 1),
   );
-  const prefix = await decoder.readPrefix(queue[0]?.tokens.slice(0, shared) ?? [], settings.softPrompt);
+  const prefix = await decoder.readPrefix(queue[0]?.tokens.slice(0, shared) ?? [], settings.softPrompt, hooks.signal);
   const longest = (queue[0]?.tokens.length ?? 0) + vectors + settings.maxNewTokens;
   const size = Math.max(1, Math.min(settings.batchSize, queue.length));
   const cache = decoder.newCache(size, Math.min(longest, context.contextLength ?? longest), prefix);
@@ -117,7 +117,7 @@ async function join(
     from,
     suffixes,
     suffixes.map(({ length }, row) => ({ row, position: length - 1 })),
-    { logits: settings.temperature > 0 },
+    { logits: settings.temperature > 0, signal: job.hooks.signal },
   );
   rows.push(...taken.map((request) => newRow(job, request)));
   await take(job, cache, rows, from, distributions);

@@ -78,7 +78,7 @@ export async function logLikelihood(
       )
     : 0;
   const prefix = decoder.cached
-    ? await decoder.readPrefix(groups[0]?.context.slice(0, shared) ?? [], settings.softPrompt)
+    ? await decoder.readPrefix(groups[0]?.context.slice(0, shared) ?? [], settings.softPrompt, hooks.signal)
     : null;
   const size = Math.max(1, settings.batchSize);
   let read = 0;
