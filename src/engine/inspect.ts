@@ -1,7 +1,7 @@
 /** What is understood of a model folder, without opening a session: for `softbench models inspect` and the editor. */
 import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { findEmbedding, missingGradientRules } from '../gradient/index.ts';
+import { findEmbedding, loweredOperators, missingGradientRules } from '../gradient/index.ts';
 import { contextLengthOf, loadTokenizer, openModelFiles, stringOf } from '../model/index.ts';
 import { type Graph, sizeOf } from '../onnx/index.ts';
 import { sentenceOf } from '../shared/errors.ts';
@@ -48,6 +48,7 @@ export async function inspectModel(path: string): Promise<ModelReport> {
     // From here on, what is wrong concerns soft prompts only: the model can be evaluated without.
     const embedding = findEmbedding(file);
     report.hiddenSize = embedding.hiddenSize;
+    report.lowered = loweredOperators(file);
     report.missing = missingGradientRules(file);
     report.tunable = report.missing.length === 0;
   } catch (thrown) {
