@@ -1,6 +1,6 @@
-/** The words of the field as the pages show them: metrics with their definitions, modes, verdicts, causes. One table each. */
+/** The words of the field as the pages show them: metrics with their definitions, modes, verdicts. One table each. */
 import type { PromptMode } from '../src/shared/modes.ts';
-import type { FailureCause, ItemRecord, Scores, Share } from '../src/shared/results.ts';
+import type { ItemRecord, Scores, Share } from '../src/shared/results.ts';
 
 export const metricNames = ['F', 'S', 'K', 'L', 'LL'] as const;
 export type MetricName = (typeof metricNames)[number];
@@ -52,20 +52,3 @@ export function verdictOf(record: ItemRecord): Verdict {
   if (record.inFormat) return record.right ? 'right' : 'wrong';
   return record.lenientRight ? 'unformatted' : 'neither';
 }
-
-/** Why a format failure is one, for the detail pane. */
-export const causeSentences: Record<FailureCause, string> = {
-  'empty output': 'The model stopped at once: there is nothing to read.',
-  'stopped by length': 'The output reached the token limit before an answer in the required format was complete.',
-  'ran on': 'The model went on past its answer into a next question or example instead of stopping.',
-  refusal: 'The model declined to answer.',
-  'repeats the question': 'The output repeats the question instead of answering it.',
-  'several candidates': 'The output names several candidate answers, so no single one can be taken as the answer.',
-  'choice text instead of letter': 'The output gives the text of a choice where its letter was required.',
-  'letter instead of choice text': 'The output gives the letter of a choice where its text was required.',
-  'LaTeX or Markdown wrapping': 'The answer is wrapped in LaTeX or Markdown, which the strict reading does not accept.',
-  'foreign number format': 'The number is written with other separators or digits than the strict reading accepts.',
-  'unparseable JSON': 'The output is not JSON that can be parsed.',
-  'answer not in the required form': 'An answer is there, but not in the form that the benchmark requires.',
-  'no answer found': 'Neither the strict nor the lenient reading found an answer in the output.',
-};

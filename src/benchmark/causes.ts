@@ -21,8 +21,6 @@ export interface FailedOutput {
 
 export interface CauseRow {
   cause: FailureCause;
-  /** For the user, of one item. */
-  sentence: string;
   /** An output that has this cause, where the answer asked for is given in `of`. */
   example: { output: string; of: string };
   holds(failed: FailedOutput): boolean;
@@ -144,81 +142,68 @@ function ranOn({ output, question, stop, lenient, accepts }: FailedOutput): bool
 export const causeTable: readonly CauseRow[] = [
   {
     cause: 'empty output',
-    sentence: 'The model stopped without writing anything.',
     example: { output: '\n', of: '18' },
     holds: ({ output }) => strip(output) === '',
   },
   {
     cause: 'refusal',
-    sentence: 'The model declined to answer.',
     example: { output: "I'm sorry, but I cannot answer that.", of: '18' },
     holds: ({ output }) => refusals.test(output),
   },
   {
     cause: 'unparseable JSON',
-    sentence: 'The output looks like JSON but cannot be parsed.',
     example: { output: '{"city": "Paris"', of: '{"city": "Paris"}' },
     holds: ({ kind, output, lenient }) =>
       kind === 'json' && lenient.answer === null && /[{[]/.test(output) && jsonValue(strip(output)) === undefined,
   },
   {
     cause: 'foreign number format',
-    sentence: 'The number is written in the way or the digits of another language.',
     example: { output: '1.000,5', of: '1000.5' },
     holds: ({ kind, output, question }) =>
       kind === 'number' && foreignNumber.test(output.slice(0, runOnAt(output, question))),
   },
   {
     cause: 'LaTeX or Markdown wrapping',
-    sentence: 'The answer stands inside of LaTeX or Markdown marks.',
     example: { output: '$\\boxed{18}$', of: '18' },
     holds: isWrapped,
   },
   {
     cause: 'repeats the question',
-    sentence: 'The output begins by repeating the question.',
     example: { output: 'How many eggs does Janet sell every day at the market?', of: '18' },
     holds: repeatsQuestion,
   },
   {
     cause: 'letter instead of choice text',
-    sentence: 'The output names the letter of a choice; its text was asked for.',
     example: { output: 'B', of: 'Paris' },
     holds: letterOnly,
   },
   {
     cause: 'several candidates',
-    sentence: 'The output names several answers without deciding for one.',
     example: { output: '(A) or (B)', of: 'A' },
     holds: severalCandidates,
   },
   {
     cause: 'choice text instead of letter',
-    sentence: 'The output gives the text of a choice; its letter was asked for.',
     example: { output: 'Paris', of: 'B' },
     holds: choiceText,
   },
   {
     cause: 'ran on',
-    sentence: 'The answer is followed by a next question or by other text: the model did not stop.',
     example: { output: '18\n\nQuestion: Tom has 3 apples. How many', of: '18' },
     holds: ranOn,
   },
   {
     cause: 'stopped by length',
-    sentence: 'The longest output was reached before the answer was complete.',
     example: { output: 'Janet has 16 eggs and she eats', of: '18' },
     holds: ({ stop }) => stop === 'length',
   },
   {
     cause: 'answer not in the required form',
-    sentence: 'There is an answer, but not in the form that was asked for.',
     example: { output: 'She makes 18 dollars.', of: '18' },
     holds: ({ lenient }) => lenient.answer !== null,
   },
   {
     cause: 'no answer found',
-    sentence: 'No answer could be found in the output.',
     example: { output: 'Let us think about it.', of: '18' },
     holds: () => true,
   },

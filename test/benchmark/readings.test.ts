@@ -1,4 +1,5 @@
 /** Built-in readers and failure causes, on the shapes that real outputs have. */
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +12,7 @@ import {
   openBenchmark,
 } from '../../src/benchmark/index.ts';
 import { inferKind, readers } from '../../src/benchmark/readers.ts';
-import { failureCauses, type StopReason } from '../../src/shared/results.ts';
+import { causeSentences, failureCauses, type StopReason } from '../../src/shared/results.ts';
 
 let folder = '';
 beforeAll(() => {
@@ -265,7 +266,8 @@ describe.each(tables)('%s', (_, open, rows) => {
 describe('the table of causes', () => {
   test('has a row for each cause, with a sentence and an example of it', () => {
     expect(causeTable.map((row) => row.cause).sort()).toEqual([...failureCauses].sort());
-    for (const { sentence, example } of causeTable) expect(sentence.endsWith('.') && example.of !== '').toBe(true);
+    for (const { cause, example } of causeTable)
+      expect(causeSentences[cause].endsWith('.') && example.of !== '').toBe(true);
   });
   const letterFile = letter;
   const fileFor = {

@@ -1,11 +1,11 @@
 /** How the outputs split by verdict, and why the strict reading rejected them; a click filters the item table. */
 import type { PromptMode } from '../../src/shared/modes.ts';
 import type { ResultsView } from '../../src/shared/protocol.ts';
-import { type FailureCause, failureCauses } from '../../src/shared/results.ts';
+import { causeSentences, type FailureCause, failureCauses } from '../../src/shared/results.ts';
 import { type Child, h, render } from '../dom.ts';
 import { count, percent } from '../format.ts';
 import { verdictIcon } from '../icons.ts';
-import { causeSentences, type Verdict, verdictNames, verdicts } from '../terms.ts';
+import { type Verdict, verdictNames, verdicts } from '../terms.ts';
 import { modeName } from './modes.ts';
 import type { RowTable } from './rows.ts';
 

@@ -2,10 +2,11 @@
 import { type PromptMode, usesSoftPrompt } from '../../src/shared/modes.ts';
 import type { ItemDetail, ResultsView } from '../../src/shared/protocol.ts';
 import type { ItemRecord, Reading } from '../../src/shared/results.ts';
+import { causeSentences } from '../../src/shared/results.ts';
 import { type Child, h } from '../dom.ts';
 import { count } from '../format.ts';
 import { verdictIcon } from '../icons.ts';
-import { causeSentences, verdicts } from '../terms.ts';
+import { verdicts } from '../terms.ts';
 import { oneLine, piecesOf, visible } from '../text.ts';
 import { button } from '../ui.ts';
 import { itemAsMarkdown } from './markdown.ts';

@@ -1,7 +1,8 @@
 /** An item as Markdown, for an issue or a message. */
 import type { ItemDetail, ResultsView } from '../../src/shared/protocol.ts';
 import type { ItemRecord } from '../../src/shared/results.ts';
-import { causeSentences, verdictOf, verdicts } from '../terms.ts';
+import { causeSentences } from '../../src/shared/results.ts';
+import { verdictOf, verdicts } from '../terms.ts';
 import { visible } from '../text.ts';
 
 /** A code block whose fence is longer than any run of backticks in the text. */
