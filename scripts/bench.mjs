@@ -54,7 +54,10 @@ const row = (name, value, note = '') => {
   console.log(`  ${name.padEnd(46)} ${value.padEnd(26)} ${note}`);
 };
 const progress = (text) => process.stderr.isTTY && process.stderr.write(`\r\x1b[K${text}`);
-const engine = (threads) => startChild(process.execPath, [join(root, 'bench', 'engine.mjs'), product, folder, threads]);
+// With the allocator's settings that the product's worker runs under (src/worker/client.ts).
+const allocator = { MALLOC_MMAP_THRESHOLD_: String(2 ** 32), MALLOC_TRIM_THRESHOLD_: String(2 ** 32) };
+const engine = (threads) =>
+  startChild(process.execPath, [join(root, 'bench', 'engine.mjs'), product, folder, threads], { env: allocator });
 
 /** Bundles into dist/bench, so that the bundles that tests and the editor use are left alone. */
 async function bundle(entry, outfile, options) {

@@ -6,8 +6,9 @@ import { type Api, type Handlers, serve } from '../shared/rpc.ts';
 export function serveHost<A extends Api = WorkerApi>(handlers: Handlers<A>): void {
   if (!process.send) throw new Error('This is the entry of a worker process: WorkerClient starts it.');
   process.title = 'softbench worker';
-  // Ctrl-C in a terminal reaches every process there; the host decides what it means and tells this one.
-  process.on('SIGINT', () => {});
+  // Ctrl-C in a terminal, and the end of a job under a process manager, reach every process there; the host decides what
+  // they mean and tells this one.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
   process.on('disconnect', () => process.exit());
   serve<A>(
     {
