@@ -2,9 +2,21 @@
 import { createHash } from 'node:crypto';
 import { readFile, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { type Document, isMap, isNode, isPair, isScalar, LineCounter, type Node, parseDocument, visit } from 'yaml';
+import {
+  type Document,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  LineCounter,
+  type Node,
+  parseDocument,
+  Scalar,
+  visit,
+} from 'yaml';
 import type { Place } from '../shared/errors.ts';
 import type { Problem } from './types.ts';
+import { firstLineNotUtf8 } from './utf8.ts';
 
 export type Path = readonly (string | number)[];
 
@@ -143,7 +155,16 @@ async function load(
   let text = given;
   if (text === null) {
     try {
-      text = await readFile(path, 'utf8');
+      const bytes = await readFile(path);
+      text = bytes.toString('utf8');
+      const line = firstLineNotUtf8(bytes);
+      if (line !== null)
+        configuration.problems.push({
+          severity: 'error',
+          code: 'not-utf-8',
+          message: 'This line is not UTF-8 text. Save the file as UTF-8.',
+          place: { file: path, line, column: 1 },
+        });
     } catch (thrown) {
       const reason = (thrown as NodeJS.ErrnoException).code === 'EISDIR' ? 'is a folder' : 'cannot be read';
       const missing = (thrown as NodeJS.ErrnoException).code === 'ENOENT';
@@ -178,7 +199,10 @@ async function load(
     configuration.problems.push({
       severity: 'error',
       code: 'broken-yaml',
-      message: `This is not valid YAML: ${error.message.replace(/\.?$/, '.')}`,
+      message:
+        error.code === 'MULTIPLE_DOCS'
+          ? 'A benchmark file is one YAML document; a second one begins here.'
+          : `This is not valid YAML: ${error.message.replace(/\.?$/, '.')}`,
       ...rangeOf(source, error.pos[0], Math.max(error.pos[0] + 1, error.pos[1])),
     });
   if (document.contents !== null && !isMap(document.contents)) {
@@ -203,7 +227,8 @@ const parse = (text: string, lineCounter: LineCounter): Document =>
     uniqueKeys: false,
     lineCounter,
     prettyErrors: false,
-    logLevel: 'silent',
+    // Not 'silent': that also hides a second document in the file.
+    logLevel: 'error',
   });
 
 /**
@@ -216,7 +241,7 @@ function joinQuotedLines(text: string): string {
   );
 }
 
-/** Python functions, repeated keys and the one-letter words that YAML 1.1 takes for booleans but PyYAML does not. */
+/** Python functions, aliases without end, repeated keys and the one-letter words that YAML 1.1 takes for booleans but PyYAML does not. */
 function inspect(configuration: Configuration, source: YamlFile): void {
   const { document } = source;
   visit(document, {
@@ -234,6 +259,20 @@ function inspect(configuration: Configuration, source: YamlFile): void {
           });
         seen.add(name);
       }
+    },
+    Alias(_, node, path) {
+      const target = node.resolve(document);
+      if ((target && !path.includes(target)) || !node.range) return;
+      configuration.problems.push({
+        severity: 'error',
+        code: 'broken-yaml',
+        message: target
+          ? `The alias \`*${node.source}\` stands within what it repeats.`
+          : `There is no \`&${node.source}\` before the alias \`*${node.source}\`.`,
+        ...rangeOf(source, node.range[0], node.range[1]),
+      });
+      // Read as nothing, so that the rest of the file can be.
+      return new Scalar(null);
     },
     Scalar(_, node, path) {
       if (node.type === 'PLAIN' && node.source !== undefined && /^[yYnN]$/.test(node.source)) node.value = node.source;
@@ -261,7 +300,19 @@ function adviceFor(key: string): string {
 }
 
 async function merge(configuration: Configuration, source: YamlFile, chain: string[]): Promise<void> {
-  const own = (source.document.toJS({ maxAliasCount: 10_000 }) ?? {}) as Record<string, unknown>;
+  let own: Record<string, unknown>;
+  try {
+    own = (source.document.toJS({ maxAliasCount: 10_000 }) ?? {}) as Record<string, unknown>;
+  } catch (thrown) {
+    if (!(thrown instanceof ReferenceError)) throw thrown;
+    configuration.problems.push({
+      severity: 'error',
+      code: 'broken-yaml',
+      message: 'The aliases of this file repeat each other too often to be read. Write the values out.',
+      ...rangeOf(source, 0, 1),
+    });
+    return;
+  }
   for (const [position, name] of includesOf(own).entries()) {
     const target = Array.isArray(own.include) ? ['include', position] : ['include'];
     const node = source.document.getIn(target, true);

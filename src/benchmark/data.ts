@@ -7,6 +7,7 @@ import { readCsv } from './csv.ts';
 import { JsonError, parseJson, parseRows } from './json.ts';
 import { isFloat, PythonFloat } from './python.ts';
 import type { Item } from './types.ts';
+import { firstLineNotUtf8 } from './utf8.ts';
 
 /** How the files are read: the parts of `dataset_kwargs` that matter. */
 export interface DataOptions {
@@ -78,15 +79,18 @@ export async function resolveFiles(patterns: readonly string[], folders: readonl
       });
     const candidates = isAbsolute(pattern) ? [pattern] : folders.map((folder) => resolve(folder, pattern));
     let found: string[] = [];
+    let folder: string | null = null;
     for (const candidate of candidates) {
       if (found.length > 0) break;
-      const isFile = await stat(candidate).then(
-        (entry) => entry.isFile(),
-        () => false,
-      );
-      if (isFile) found = [candidate];
+      const entry = await stat(candidate).catch(() => null);
+      if (entry?.isDirectory()) folder ??= candidate;
+      if (entry?.isFile()) found = [candidate];
       else if (hasGlob(pattern)) found = await expand(candidate);
     }
+    if (found.length === 0 && folder !== null)
+      throw new HumanError('missing', `The data file ${folder} is a folder.`, {
+        todo: 'Name the file in it, or several with a pattern such as "folder/*.jsonl".',
+      });
     if (found.length === 0)
       throw new HumanError('missing', `There is no data file ${candidates[0] ?? pattern}.`, {
         todo: 'Paths in `data_files` are relative to the benchmark file.',
@@ -118,6 +122,12 @@ export async function readSplit(
       throw new HumanError('unsupported', `Softbench does not read ${file.slice(file.lastIndexOf('.'))} files yet.`, {
         place: { file },
         todo: 'Convert it to .jsonl or .csv.',
+      });
+    const badLine = options.encoding === 'utf-8' ? firstLineNotUtf8(bytes) : null;
+    if (badLine !== null)
+      throw new HumanError('bad-input', 'This line is not UTF-8 text.', {
+        place: { file, line: badLine },
+        todo: 'Save the file as UTF-8, or name its encoding as `encoding:` in `dataset_kwargs`.',
       });
     const text = bytes.toString(options.encoding === 'utf-8' ? 'utf8' : options.encoding).replace(/^\uFEFF/, '');
     const read = format === 'csv' ? readCsv(text, file, options) : readJson(text, file, options);

@@ -24,6 +24,9 @@ const atLeast =
   (value: unknown): string | null =>
     typeof value === 'number' && value < least ? `must be at least ${least}, not ${value}.` : null;
 
+const probability = (value: unknown): string | null =>
+  typeof value === 'number' && !(value > 0 && value <= 1) ? `must be above 0 and at most 1, not ${value}.` : null;
+
 export const taskKeys: ReadonlyMap<string, Key> = new Map(
   Object.entries<Key>({
     task: { kinds: ['string', 'list', 'null'], description: 'Name of the benchmark.' },
@@ -126,7 +129,7 @@ export const generationKeys: ReadonlyMap<string, Key> = new Map(
     max_tokens: { kinds: ['integer', 'null'], description: 'Longest output in tokens.', check: atLeast(1) },
     max_length: { kinds: ['integer', 'null'], description: 'Not used here.' },
     temperature: { kinds: ['number', 'integer', 'string', 'null'], description: '0 is greedy.' },
-    top_p: { kinds: ['number', 'integer', 'null'], description: 'Nucleus sampling.' },
+    top_p: { kinds: ['number', 'integer', 'null'], description: 'Nucleus sampling.', check: probability },
     top_k: { kinds: ['integer', 'null'], description: 'Not used here.' },
     do_sample: { kinds: ['boolean', 'null'], description: 'False is greedy.' },
     seed: { kinds: ['integer', 'null'], description: 'Seed of sampling.' },
@@ -190,7 +193,7 @@ export const softPromptKeys: ReadonlyMap<string, Key> = new Map(
       check: (value) => (typeof value === 'string' ? oneOf('auto')(value) : positive(value)),
     },
     init: { kinds: ['string'], description: 'Where the vectors start.', check: oneOf('vocabulary', 'random') },
-    seed: { kinds: ['integer'], description: 'Seed of start and batches. Default: 0.' },
+    seed: { kinds: ['integer'], description: 'Seed of start and batches. Default: 0.', check: atLeast(0) },
     validate_every: { kinds: ['integer'], description: 'Steps between validations. Default: 10.', check: atLeast(1) },
     validation_items: {
       kinds: ['integer'],
@@ -207,6 +210,14 @@ function kindOf(value: unknown): Kind {
   if (typeof value === 'string' || typeof value === 'boolean') return typeof value as Kind;
   return 'mapping';
 }
+
+/** Numbers that YAML can write and no setting can be: `.inf`, `.nan`, and whole ones that a double does not hold. */
+const unusableNumber = (value: unknown): string | null =>
+  typeof value !== 'number' || Number.isSafeInteger(value) || !(Number.isInteger(value) || !Number.isFinite(value))
+    ? null
+    : Number.isInteger(value)
+      ? `is too large: ${value}.`
+      : 'must be a finite number.';
 
 const kindNames: Record<Kind, string> = {
   string: 'a text',
@@ -255,7 +266,7 @@ export function checkKeys(
       delete mapping[name];
       continue;
     }
-    const wrong = key.check?.(value);
+    const wrong = unusableNumber(value) ?? key.check?.(value);
     if (wrong) {
       configuration.add('error', 'wrong-value', `\`${name}\` ${wrong}`, at);
       delete mapping[name];

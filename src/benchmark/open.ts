@@ -47,7 +47,7 @@ export async function checkBenchmark(
     benchmark: problems.some(({ severity }) => severity === 'error') ? null : benchmark,
     problems: inOrder(problems, configuration.file),
   });
-  if (problems.some(({ code }) => ['broken-yaml', 'missing-file', 'not-a-benchmark'].includes(code)))
+  if (problems.some(({ code }) => ['broken-yaml', 'not-utf-8', 'missing-file', 'not-a-benchmark'].includes(code)))
     return finish(null);
   const digest = configuration.digest;
   const settings = readSettings(configuration);
@@ -109,7 +109,7 @@ function report(configuration: Configuration, error: HumanError, settings: Setti
       : [splitKey(settings)];
   const where =
     place && place.file !== configuration.file ? ` (${place.file}${place.line ? `:${place.line}` : ''})` : '';
-  const missing = /There is no data file (.+)\.$/.exec(error.message)?.[1];
+  const missing = /(?:There is no|The) data file (.+?)(?: is a folder)?\.$/.exec(error.message)?.[1];
   const name = (missing ?? (where === '' ? undefined : place?.file))?.split(/[\\/]/).at(-1);
   const within = name ? new RegExp(name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')) : undefined;
   const code = error.kind === 'missing' ? 'missing-data' : error.kind === 'unsupported' ? 'unsupported' : 'broken-data';

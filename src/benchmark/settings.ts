@@ -296,6 +296,13 @@ function readGeneration(configuration: Configuration, notes: string[]): Pick<Set
   checkKeys(configuration, options, generationKeys, path, 'warning');
   const isList = Array.isArray(options.until);
   const until = options.until === undefined || options.until === null ? null : texts(options.until);
+  for (const [i, marker] of (Array.isArray(options.until) ? options.until : []).entries())
+    if (typeof marker !== 'string')
+      configuration.add('error', 'wrong-type', 'A stop text in `until` must be a text: put it in quotes.', [
+        ...path,
+        'until',
+        i,
+      ]);
   for (const [i, marker] of (until ?? []).entries()) {
     const at: Path = [...path, 'until', ...(isList ? [i] : [])];
     if (marker === '')

@@ -1,5 +1,5 @@
 /** What is wrong with a benchmark file is said at the right place, with what to do. */
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -22,6 +22,8 @@ beforeAll(() => {
     '{"examples": [{"question": "1", "answer": "1"}, {"question": "2", "answer": "2"}]}',
   );
   writeFileSync(file('broken.csv'), 'question,answer\n1,2\n"3,4\n');
+  writeFileSync(file('latin1.jsonl'), Buffer.from('{"question": "1"}\n{"question": "caf\xe9"}\n', 'latin1'));
+  mkdirSync(file('data.jsonl'));
   writeFileSync(file('choices.jsonl'), '{"question": "?", "options": ["x", "y"], "answer": 2}\n');
 });
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -175,6 +177,94 @@ const cases: {
     code: 'broken-template',
     at: 'trimm',
     says: /no template filter `trimm`.*`trim`/,
+  },
+  {
+    name: 'data that are not UTF-8',
+    text: change('dataset_kwargs', 'dataset_kwargs: { data_files: { train: train.jsonl, test: latin1.jsonl } }'),
+    code: 'broken-data',
+    at: 'latin1.jsonl',
+    says: /not UTF-8.*latin1\.jsonl:2/,
+  },
+  {
+    name: 'folder in place of a data file',
+    text: change('dataset_kwargs', 'dataset_kwargs: { data_files: { train: train.jsonl, test: data.jsonl } }'),
+    code: 'missing-data',
+    at: 'data.jsonl',
+    says: /data\.jsonl is a folder/,
+  },
+  {
+    name: 'alias without its anchor',
+    text: change('task', 'task: *sums'),
+    code: 'broken-yaml',
+    at: '*sums',
+    line: 1,
+    says: /no `&sums` before/,
+  },
+  {
+    name: 'alias of what it stands in',
+    text: change('metadata', 'metadata: &all { more: *all }'),
+    code: 'broken-yaml',
+    at: '*all',
+    says: /within what it repeats/,
+  },
+  {
+    name: 'aliases of aliases without end',
+    text: change(
+      'metadata',
+      [
+        'metadata:',
+        '  a0: &a0 [0, 0, 0, 0, 0, 0, 0, 0, 0]',
+        ...[1, 2, 3, 4, 5, 6, 7, 8].map(
+          (n) => `  a${n}: &a${n} [${Array.from({ length: 9 }, () => `*a${n - 1}`).join(', ')}]`,
+        ),
+      ].join('\n'),
+    ),
+    code: 'broken-yaml',
+    at: 't',
+    line: 1,
+    says: /repeat each other too often/,
+  },
+  {
+    name: 'second document in the file',
+    text: change('metadata', '---\ntask: other'),
+    code: 'broken-yaml',
+    at: '---\ntask: other',
+    says: /one YAML document/,
+  },
+  {
+    name: 'number without an end',
+    text: change('metadata', 'metadata: { softbench: { soft_prompt: { learning_rate: .inf } } }'),
+    code: 'wrong-value',
+    at: '.inf',
+    says: /`learning_rate` must be a finite number/,
+  },
+  {
+    name: 'number that a double does not hold',
+    text: change('metadata', 'metadata: { softbench: { soft_prompt: { steps: 1.0e+99 } } }'),
+    code: 'wrong-value',
+    at: '1.0e+99',
+    says: /`steps` is too large/,
+  },
+  {
+    name: 'negative seed',
+    text: change('metadata', 'metadata: { softbench: { soft_prompt: { seed: -1 } } }'),
+    code: 'wrong-value',
+    at: '-1',
+    says: /`seed` must be at least 0/,
+  },
+  {
+    name: 'probability above 1',
+    text: change('generation_kwargs', 'generation_kwargs: { until: ["\\n"], do_sample: true, top_p: 3 }'),
+    code: 'wrong-value',
+    at: '3',
+    says: /`top_p` must be above 0 and at most 1/,
+  },
+  {
+    name: 'stop text that is a number',
+    text: change('generation_kwargs', 'generation_kwargs: { until: [5] }'),
+    code: 'wrong-type',
+    at: '5',
+    says: /must be a text: put it in quotes/,
   },
   {
     name: 'missing data file',
