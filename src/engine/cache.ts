@@ -25,6 +25,9 @@ const makers: Partial<Record<CacheSignature['dtype'], (size: number) => Elements
 /** Spare places made at a time, so that the entries are moved apart only once in a while. */
 const growth = 32;
 
+/** Places that a row of `length` positions takes up, spare ones counted, where rows may differ in length. */
+export const placesFor = (length: number): number => Math.ceil((length + 1) / growth) * growth;
+
 /** One row that other caches' rows begin with. */
 export interface Prefix {
   cache: KeyValueCache;
@@ -61,7 +64,7 @@ export class KeyValueCache {
         },
       );
     this.#signature = signature;
-    this.#maximum = exact ? longest : Math.ceil((longest + 1) / growth) * growth;
+    this.#maximum = exact ? longest : placesFor(longest);
     const size = rows * signature.heads * this.#maximum * signature.headSize;
     this.#buffers = new Map(signature.tensors.map(({ past }) => [past, make(size)]));
   }
@@ -121,7 +124,7 @@ export class KeyValueCache {
       this.#space(longest);
       return;
     }
-    const wanted = Math.min(this.#maximum, Math.ceil((longest + 1) / growth) * growth);
+    const wanted = Math.min(this.#maximum, placesFor(longest));
     if (longest > this.#capacity || this.#capacity - wanted > Math.max(growth, this.#capacity / 4)) this.#space(wanted);
   }
 

@@ -46,6 +46,8 @@ export interface DecoderSettings extends Omit<SessionSettings, 'weightFolder'> {
   vocabularySize: number;
   /** Width of the token embedding. */
   hiddenSize: number;
+  /** Positions that the model has; null where its configuration does not say. */
+  contextLength: number | null;
 }
 
 export class Decoder {
@@ -84,11 +86,36 @@ export class Decoder {
     return this.graph.embedding !== null;
   }
 
+  #limited: Promise<boolean> | null = null;
+
+  /**
+   * Whether the rows of a job must be kept exact, where its runs may have `columns` places of the cache and new tokens
+   * together, unused ones counted. Older exports (transformers before 4.40 or so) cut their causal mask out of a table
+   * as long as the context and fail beyond it, even where the places beyond are masked.
+   */
+  async exactFor(columns: number): Promise<boolean> {
+    const { contextLength } = this.settings;
+    if (this.exact || contextLength === null || columns <= contextLength) return this.exact;
+    this.#limited ??= this.#isLimited(contextLength);
+    return this.#limited;
+  }
+
+  /** Tries one token behind more masked places than the context has. */
+  async #isLimited(contextLength: number): Promise<boolean> {
+    const cache = this.newCache(1, contextLength);
+    cache.addRow();
+    cache.reserve(contextLength);
+    return this.#run(cache, 0, [[1 % this.settings.vocabularySize]], [], {}).then(
+      () => false,
+      () => true,
+    );
+  }
+
   /** Room for `rows` rows of up to `longest` positions, the prefix counted, that all begin with `prefix`. */
-  newCache(rows: number, longest: number, prefix: Prefix | null = null): KeyValueCache {
+  newCache(rows: number, longest: number, prefix: Prefix | null = null, exact = this.exact): KeyValueCache {
     if (!this.signature.cache) throw new Error('This graph has no KV cache.');
     const own = prefix?.shared ? longest - prefix.cache.length(0) : longest;
-    return new KeyValueCache(this.signature.cache, rows, own, this.exact, prefix);
+    return new KeyValueCache(this.signature.cache, rows, own, exact, prefix);
   }
 
   /** Reads what all rows begin with; null where that is nothing. */
@@ -96,15 +123,16 @@ export class Decoder {
     tokens: readonly number[],
     softPrompt: SoftPrompt | null,
     signal?: AbortSignal,
+    exact = this.exact,
   ): Promise<Prefix | null> {
     const length = tokens.length + (softPrompt?.vectors ?? 0);
     if (length === 0) return null;
-    const cache = this.newCache(1, length);
+    const cache = this.newCache(1, length, null, exact);
     cache.addRow();
     await this.read(cache, 0, [tokens], [], { softPrompt, signal });
     cache.trim();
     this.#sharing ??= this.#canShare();
-    return { cache, shared: await this.#sharing };
+    return { cache, shared: !exact && (await this.#sharing) };
   }
 
   #sharing: Promise<boolean> | null = null;
@@ -147,7 +175,7 @@ export class Decoder {
     options: { softPrompt?: SoftPrompt | null; logits?: boolean; signal?: AbortSignal } = {},
   ): Promise<Distribution[]> {
     const longest = Math.max(...tokens.map(({ length }) => length));
-    if (!cache || this.exact || longest <= pieceLength) return this.#run(cache, from, tokens, wanted, options);
+    if (!cache || cache.exact || longest <= pieceLength) return this.#run(cache, from, tokens, wanted, options);
     const found = new Array<Distribution | undefined>(wanted.length);
     for (let start = 0; start < longest; start += pieceLength) {
       throwIfCancelled(options.signal);

@@ -5,7 +5,7 @@
 import type { GenerationRequest, GenerationResult, GenerationSettings, Hooks } from '../evaluate/language-model.ts';
 import type { ModelTokenizer } from '../model/index.ts';
 import { HumanError, throwIfCancelled } from '../shared/errors.ts';
-import type { KeyValueCache } from './cache.ts';
+import { type KeyValueCache, placesFor } from './cache.ts';
 import type { Decoder, Distribution } from './decoder.ts';
 import { commonPrefixLength } from './prefix.ts';
 import { randomStream, sampleToken } from './sampling.ts';
@@ -59,8 +59,8 @@ export async function generate(
   const { decoder, tokenizer } = context;
   const vectors = settings.softPrompt?.vectors ?? 0;
   const queue = inOrder(requests, settings, context.contextLength);
-  const job: Job = { ...context, settings, hooks, stops: stopFinder(tokenizer, settings.until), done: 0 };
-  if (!decoder.cached) return generateWithoutCache(job, queue);
+  const begun = { ...context, settings, hooks, stops: stopFinder(tokenizer, settings.until), done: 0 };
+  if (!decoder.cached) return generateWithoutCache({ ...begun, exact: false }, queue);
 
   // Every row must read at least one token itself, for its first distribution.
   const shortest = queue.at(-1)?.tokens.length ?? 0;
@@ -68,10 +68,21 @@ export async function generate(
     queue.map(({ tokens }) => tokens),
     Math.max(0, shortest - 1),
   );
-  const prefix = await decoder.readPrefix(queue[0]?.tokens.slice(0, shared) ?? [], settings.softPrompt, hooks.signal);
-  const longest = (queue[0]?.tokens.length ?? 0) + vectors + settings.maxNewTokens;
+  const [first] = queue;
+  const prompt = first?.tokens.length ?? 0;
+  const wanted = prompt + vectors + settings.maxNewTokens;
+  const longest = Math.min(wanted, context.contextLength ?? wanted);
+  // New prompts are read beside rows that are nearly full.
+  const exact = await decoder.exactFor(placesFor(longest) + prompt - shared);
+  const job: Job = { ...begun, exact };
+  const prefix = await decoder.readPrefix(
+    first?.tokens.slice(0, shared) ?? [],
+    settings.softPrompt,
+    hooks.signal,
+    exact,
+  );
   const size = Math.max(1, Math.min(settings.batchSize, queue.length));
-  const cache = decoder.newCache(size, Math.min(longest, context.contextLength ?? longest), prefix);
+  const cache = decoder.newCache(size, longest, prefix, exact);
   const rows: Row[] = [];
   // New prompts are read together once a good part of the batch is free: reading them one by one costs more.
   const refill = Math.max(1, size >> 1);
@@ -79,7 +90,7 @@ export async function generate(
   while (rows.length || queue.length) {
     throwIfCancelled(hooks.signal);
     const free = size - rows.length;
-    const mayJoin = rows.length === 0 || (!decoder.exact && free >= refill);
+    const mayJoin = rows.length === 0 || (!exact && free >= refill);
     if (queue.length && mayJoin) await join(job, cache, shared, rows, queue, free);
     else await step(job, cache, rows);
   }
@@ -89,6 +100,8 @@ interface Job extends GenerationContext {
   settings: GenerationSettings;
   hooks: Hooks<GenerationResult>;
   stops: StopFinder;
+  /** Rows of the cache share one length (KeyValueCache). */
+  exact: boolean;
   /** Tokens produced so far. */
   done: number;
 }
@@ -104,7 +117,7 @@ async function join(
 ): Promise<void> {
   const { decoder, settings } = job;
   let taken = queue.splice(0, free);
-  if (decoder.exact) {
+  if (job.exact) {
     const same = taken.filter(({ tokens }) => tokens.length === taken[0]?.tokens.length);
     queue.unshift(...taken.slice(same.length));
     taken = same;

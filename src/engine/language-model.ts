@@ -59,6 +59,7 @@ export class OnnxLanguageModel implements LanguageModel {
       provider: this.provider,
       padTokenId: this.tokenizer.padTokenId,
       hiddenSize: this.hiddenSize,
+      contextLength: this.contextLength,
       vocabularySize: this.files.signature.vocabularySize ?? this.tokenizer.vocabularySize,
     });
     return this.#decoder;

@@ -4,7 +4,7 @@
  */
 import type { Hooks, LogLikelihoodRequest, LogLikelihoodResult, SoftPrompt } from '../evaluate/language-model.ts';
 import { HumanError, throwIfCancelled } from '../shared/errors.ts';
-import type { KeyValueCache, Prefix } from './cache.ts';
+import { type KeyValueCache, type Prefix, placesFor } from './cache.ts';
 import type { Decoder, Distribution, Wanted } from './decoder.ts';
 import { commonPrefixLength } from './prefix.ts';
 
@@ -77,16 +77,22 @@ export async function logLikelihood(
         shortest - 1,
       )
     : 0;
+  const continuation = Math.max(...requests.map((request) => request.continuation.length));
+  const context = groups[0]?.context ?? [];
+  const longest = context.length + vectors + continuation;
+  // A first run reads context and continuation behind the prefix, a later one the continuation behind the context.
+  const columns = placesFor(longest) + Math.max(context.length - shared, 0) + continuation;
+  const exact = decoder.cached && (await decoder.exactFor(columns));
   const prefix = decoder.cached
-    ? await decoder.readPrefix(groups[0]?.context.slice(0, shared) ?? [], settings.softPrompt, hooks.signal)
+    ? await decoder.readPrefix(context.slice(0, shared), settings.softPrompt, hooks.signal, exact)
     : null;
   const size = Math.max(1, settings.batchSize);
   let read = 0;
   while (groups.length) {
     throwIfCancelled(hooks.signal);
-    const batch = takeBatch(groups, size, decoder.exact && decoder.cached);
+    const batch = takeBatch(groups, size, exact);
     const finished = decoder.cached
-      ? await scoreBatch(decoder, batch, prefix, shared, vectors, size)
+      ? await scoreBatch(decoder, batch, { prefix, shared, vectors, size, exact })
       : await scoreWithoutCache(decoder, batch, settings.softPrompt);
     read += finished;
     hooks.onTokens?.(read);
@@ -116,17 +122,24 @@ function takeBatch(groups: Group[], size: number, sameLength: boolean): Group[] 
   return same;
 }
 
+interface BatchSettings {
+  prefix: Prefix | null;
+  /** Tokens of the prefix. */
+  shared: number;
+  vectors: number;
+  size: number;
+  /** Rows of a cache share one length (KeyValueCache). */
+  exact: boolean;
+}
+
 async function scoreBatch(
   decoder: Decoder,
   groups: readonly Group[],
-  prefix: Prefix | null,
-  shared: number,
-  vectors: number,
-  size: number,
+  { prefix, shared, vectors, size, exact }: BatchSettings,
 ): Promise<number> {
   const texts = groups.map(firstRead);
   const longest = Math.max(...texts.map(({ length }) => length)) + vectors;
-  const cache = decoder.newCache(groups.length, longest, prefix);
+  const cache = decoder.newCache(groups.length, longest, prefix, exact);
   for (const _ of groups) cache.addRow();
   const wanted: (Wanted & { target: number; member: Member })[] = [];
   for (const [row, { context, members }] of groups.entries())
@@ -154,7 +167,7 @@ async function scoreBatch(
   rest.sort((a, b) => a.member.request.continuation.length - b.member.request.continuation.length);
   while (rest.length) {
     let batch = rest.splice(0, size);
-    if (decoder.exact) {
+    if (exact) {
       const key = ({ member, row }: (typeof batch)[number]): string =>
         `${member.request.continuation.length}/${cache.length(row)}`;
       const first = batch[0];
@@ -175,7 +188,7 @@ async function scoreRest(
   prefix: Prefix | null,
 ): Promise<number> {
   const extra = Math.max(...batch.map(({ member }) => member.request.continuation.length));
-  const cache = decoder.newCache(batch.length, longest + extra, prefix);
+  const cache = decoder.newCache(batch.length, longest + extra, prefix, contexts.exact);
   for (const { row } of batch) cache.addRow(contexts, row);
   const wanted = batch.flatMap(({ member }, row) =>
     member.request.continuation.slice(1).map((target, position) => ({ row, position, target, member })),

@@ -9,7 +9,7 @@ import type { EngineSettings } from '../../src/shared/protocol.ts';
 const engine: EngineSettings = { executionProvider: 'cpu', threads: 2 };
 const fixtures = join(import.meta.dirname, '../fixtures/models');
 const stories = join(import.meta.dirname, '../../examples/models/stories260k');
-const names = ['llama-optimum', 'gpt2-optimum', 'gptneox-optimum'];
+const names = ['llama-optimum', 'gpt2-optimum', 'gptneox-optimum', 'gptneox-2024'];
 
 const greedy: GenerationSettings = {
   until: [],
@@ -126,6 +126,26 @@ describe.each(names)('%s in batches', (name) => {
         },
       },
     );
+  });
+
+  it('fills the context to its end, beside rows of other lengths', async () => {
+    const ids = model.tokenizer.encode(text.repeat(6), { special: true });
+    const prompts = [110, 96, 40, 104].map((length) => ids.slice(-length));
+    for (const prompt of [null, softPrompt]) {
+      const together = await generateAll(model, prompts, { softPrompt: prompt, batchSize: 3 });
+      expect(together[0]?.tokens.length).toBe(128 - 110 - (prompt?.vectors ?? 0));
+      for (const [index, tokens] of prompts.entries()) {
+        const [alone] = await generateAll(model, [tokens], { softPrompt: prompt });
+        expect(together[index]?.tokens).toEqual(alone?.tokens);
+      }
+    }
+    const scores: number[] = [];
+    await model.logLikelihood(
+      prompts.map((context, index) => ({ index, context, continuation: ids.slice(0, 18) })),
+      { batchSize: 4, softPrompt: null },
+      { onResult: ({ sum }) => void scores.push(sum) },
+    );
+    expect(scores.filter((score) => score < 0)).toHaveLength(4);
   });
 
   it('refuses what does not fit, with the item and the numbers', async () => {
