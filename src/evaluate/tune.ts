@@ -125,7 +125,7 @@ async function prepareExamples(
   if (items.length < 2) {
     throw new HumanError(
       'bad-input',
-      `The benchmark "${benchmark.task}" has no training items to tune a soft prompt on.`,
+      `The benchmark "${benchmark.task}" has ${items.length === 0 ? 'no training items' : 'only one training item'} to tune a soft prompt on; it needs two, one of them to validate with.`,
       {
         place: { file: benchmark.file },
         todo: 'Name a split with data as `training_split:` (or `validation_split:`) in the benchmark file.',
@@ -137,6 +137,13 @@ async function prepareExamples(
   const encode = async (item: Item): Promise<TrainingExample> =>
     encodeExample(model.tokenizer, (await benchmark.prompt(item, 0)).text, benchmark.trainingAnswer(item));
   const room = (model.contextLength ?? Number.POSITIVE_INFINITY) - settings.vectors;
+  if (room < 1) {
+    throw new HumanError(
+      'bad-input',
+      `${settings.vectors} vectors leave no room for a prompt: the model has ${model.contextLength} positions.`,
+      { place: { file: benchmark.file }, todo: 'Lower `vectors` under `metadata: softbench: soft_prompt:`.' },
+    );
+  }
 
   const validation: TuningData['validation'] = [];
   const training: TrainingExample[] = [];
@@ -151,7 +158,7 @@ async function prepareExamples(
   if (training.length === 0) {
     throw new HumanError(
       'bad-input',
-      `None of the ${items.length} training items of "${benchmark.task}" fits into the model's ${model.contextLength} positions.`,
+      `None of the ${items.length} training items of "${benchmark.task}" fits into the model's ${model.contextLength} positions behind ${settings.vectors} vectors.`,
       { place: { file: benchmark.file }, todo: 'Shorten the prompt or choose a model with a longer context.' },
     );
   }

@@ -208,6 +208,12 @@ describe('what can go wrong', () => {
     );
   });
 
+  it('more vectors than positions says so, not that the prompts are too long', async () => {
+    await expect(
+      run(undefined, { modes: ['soft-prompt'], overrides: { softPrompt: { vectors: 5000 } } }),
+    ).rejects.toThrow(/5000 vectors leave no room for a prompt/);
+  });
+
   it('a prompt longer than the context names the item', async () => {
     await expect(run(undefined, { modes: ['few-shot'], overrides: { shots: 40 } })).rejects.toThrow(
       /Item 0 has \d+ prompt tokens with 40 examples/,
