@@ -74,7 +74,7 @@ async function runMode(job: Job, mode: PromptMode): Promise<RunSummary> {
   if (mine && !sameSettings(mine.run, wanted)) {
     throw new HumanError(
       'bad-input',
-      `The run "${mine.run.id}" cannot be resumed: the ${whatChanged(mine.run, wanted)} has changed since it began.`,
+      `The run "${mine.run.id}" cannot be resumed. Changed since it began: ${whatChanged(mine.run, wanted)}.`,
       { todo: 'Start a new run, or undo the change.' },
     );
   }
@@ -275,7 +275,7 @@ const whatDiffers = (a: WantedRun, b: WantedRun): string[] =>
   determinants.filter(({ of }) => JSON.stringify(of(a)) !== JSON.stringify(of(b))).map(({ name }) => name);
 
 const sameSettings = (a: WantedRun, b: WantedRun): boolean => whatDiffers(a, b).length === 0;
-const whatChanged = (a: WantedRun, b: WantedRun): string => whatDiffers(a, b).join(' and the ');
+const whatChanged = (a: WantedRun, b: WantedRun): string => whatDiffers(a, b).join(', ');
 
 const finishedAs = (folder: RunFolder | undefined, wanted: WantedRun): RunFolder | null =>
   folder?.summary && folder.run.status === 'finished' && sameSettings(folder.run, wanted) ? folder : null;

@@ -92,6 +92,10 @@ export class WorkerClient<A extends Api = WorkerApi> {
     keepAlive(running.child, true);
     try {
       return await settled;
+    } catch (thrown) {
+      // A signal to the whole process group ends a worker that is just starting: that, too, is the stop that was asked for.
+      const stopped = controller.signal.aborted && thrown instanceof HumanError && thrown.kind === 'worker-lost';
+      throw stopped ? new CancelledError() : thrown;
     } finally {
       options.signal?.removeEventListener('abort', abort);
       this.#calls.delete(entry);

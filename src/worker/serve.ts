@@ -8,7 +8,7 @@ export function serveHost<A extends Api = WorkerApi>(handlers: Handlers<A>): voi
   process.title = 'softbench worker';
   // Ctrl-C in a terminal, and the end of a job under a process manager, reach every process there; the host decides what
   // they mean and tells this one.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
   process.on('disconnect', () => process.exit());
   serve<A>(
     {

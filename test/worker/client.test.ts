@@ -112,6 +112,25 @@ describe('a worker that dies', () => {
     if (process.platform !== 'win32') expect((await error).sentence).toContain('most often because memory ran out');
   });
 
+  it('by a signal that also stopped the call is a stop; one that nobody asked for does not end it', async () => {
+    if (process.platform === 'win32') return;
+    const worker = client();
+    const pid = await worker.call.processId(undefined);
+    process.kill(pid, 'SIGTERM');
+    expect(await worker.call.processId(undefined)).toBe(pid);
+    const stop = new AbortController();
+    const error = errorOf(
+      worker.call.untilCancelled(undefined, {
+        signal: stop.signal,
+        onProgress: () => {
+          process.kill(pid, 'SIGKILL');
+          stop.abort();
+        },
+      }),
+    );
+    expect((await error).kind).toBe('cancelled');
+  });
+
   it('by kill() too', async () => {
     const worker = client();
     const error = errorOf(worker.call.untilCancelled(undefined, { onProgress: () => void worker.kill() }));
