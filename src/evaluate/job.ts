@@ -176,6 +176,11 @@ async function obtainSoftPrompt(
         },
       );
     }
+    // Not refused: a folder's name is the user's own, and another export of the same model takes the same vectors.
+    if (softPrompt.tunedOn !== undefined && softPrompt.tunedOn !== model.identity.name) {
+      const note = `The soft prompt was tuned on the model "${softPrompt.tunedOn}", not on "${model.identity.name}".`;
+      await writer.update({ notes: [...new Set([...writer.run.notes, note])] });
+    }
     return { softPrompt, bestStep: null, seconds: 0 };
   }
   const { softPromptFrom, softPrompt: settings } = writer.run.settings;

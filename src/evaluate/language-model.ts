@@ -9,6 +9,8 @@ export interface SoftPrompt {
   vectors: number;
   hiddenSize: number;
   data: Float32Array;
+  /** Name of the model that it was tuned on, where a file says it. */
+  tunedOn?: string;
 }
 
 export interface Tokenizer {

@@ -34,7 +34,8 @@ export function softPromptOf(file: SafetensorsFile, key: string, name: string): 
     throw new HumanError('bad-input', `The matrix "${key}" holds numbers that are not finite.`, {
       place: { file: name },
     });
-  return { vectors, hiddenSize, data };
+  const tunedOn = file.metadata.model;
+  return { vectors, hiddenSize, data, ...(tunedOn !== undefined && { tunedOn }) };
 }
 
 /** Reads a safetensors file from disk; null where it does not exist. */

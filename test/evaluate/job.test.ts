@@ -227,4 +227,15 @@ describe('what can go wrong', () => {
       /width 3.*has 4/,
     );
   });
+
+  it('a soft prompt of another model is noted in the run', async () => {
+    const foreign = { vectors: 1, hiddenSize: 4, data: new Float32Array(4), tunedOn: 'another' };
+    await runJob(
+      request({ modes: ['soft-prompt'], overrides: { softPromptFile: 'foreign.safetensors' } }),
+      { ...rooms(scriptedModel()), readSoftPromptFile: async () => foreign },
+      { signal: new AbortController().signal, progress: () => undefined },
+    );
+    const [made] = (await openRunStore(folder).list()).runs;
+    expect(made?.run.notes.join()).toMatch(/tuned on the model "another", not on/);
+  });
 });

@@ -68,7 +68,7 @@ describe('a run', () => {
     expect(runs[0]?.summary).toEqual(summary(id));
     expect(await other.readItems(id)).toEqual([0, 1, 2].map((index) => sampleItem(index)));
     expect(await other.readTuning(id)).toEqual([step(1)]);
-    expect(await other.readSoftPrompt(id)).toEqual(softPrompt);
+    expect(await other.readSoftPrompt(id)).toEqual({ ...softPrompt, tunedOn: sampleRun().model.name });
     const files = await readdir(join(folder, 'runs', id));
     expect(files.sort()).toEqual([
       'items.jsonl',
