@@ -92,7 +92,7 @@ export class DiskRunStore implements RunStore {
   async list(): Promise<{ runs: RunFolder[]; unreadable: { folder: string; reason: string }[] }> {
     const names = await readdir(this.#runs, { withFileTypes: true }).catch((thrown: NodeJS.ErrnoException) => {
       if (thrown.code === 'ENOENT') return [];
-      throw new HumanError('disk', `Cannot read ${this.#runs}: ${thrown.message}.`, { cause: thrown });
+      throw diskError(thrown, this.#runs, 'read');
     });
     const runs: RunFolder[] = [];
     const unreadable: { folder: string; reason: string }[] = [];

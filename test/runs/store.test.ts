@@ -148,6 +148,15 @@ describe('a run', () => {
 });
 
 describe('damaged files', () => {
+  it('a file in the place of the store is named as such', async () => {
+    const file = join(folder, 'notes.txt');
+    await writeFile(file, 'mine');
+    await expect(openRunStore(file).list()).rejects.toMatchObject({
+      kind: 'disk',
+      message: expect.stringContaining('a part of the path is a file, not a folder'),
+    });
+  });
+
   async function twoItems(): Promise<{ id: string; items: string; store: ReturnType<typeof openRunStore> }> {
     const store = openRunStore(folder);
     const writer = await store.create(sampleRun());
