@@ -98,7 +98,10 @@ function comparisonLine(subject: ModeOutcome, other: ModeOutcome): string[] {
     pairs.map(([, b]) => b),
   );
   const gain = splitGain(other.summary.scores, subject.summary.scores);
-  const parts = gain ? ` (format ${formatPoints(gain.format)}, knowledge ${formatPoints(gain.knowledge)})` : '';
+  // Where one of the modes has nothing in the format, its K is unknown and there is nothing to split.
+  const parts = gain?.knowledgeMeasured
+    ? ` (format ${formatPoints(gain.format)}, knowledge ${formatPoints(gain.knowledge)})`
+    : '';
   const p = pValue < 0.001 ? 'p < 0.001' : `p = ${pValue.toFixed(3)}`;
   return [
     `${subject.run.mode} against ${other.run.mode}: S ${formatPoints(difference)} points` +

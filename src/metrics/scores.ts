@@ -71,20 +71,31 @@ function commonestAnswer(items: readonly JudgedItem[]): Scores['commonest'] {
   return best ? { answer: best[0], share: share(best[1], items.length) } : null;
 }
 
+export interface GainSplit {
+  total: number;
+  format: number;
+  knowledge: number;
+  /** False where one of the modes has nothing in the format: its K is unknown and taken to be the other's. */
+  knowledgeMeasured: boolean;
+}
+
 /**
  * How much of a gain in S from mode `a` to mode `b` is format and how much knowledge:
  * ΔS = K̄·ΔF + F̄·ΔK with the means of both modes (exact, since S = F × K).
- * A mode with nothing in the format has no K: the other's K is taken for both, so that all of the gain is format.
- * Null where a mode has no items.
+ * Where one of them has nothing in the format its K is not defined, and the whole gain counts as format.
+ * @returns null where a mode has no items
  */
-export function splitGain(a: Scores, b: Scores): { total: number; format: number; knowledge: number } | null {
-  const values = [a.F, a.K, b.F, b.K].map((entry: Share) => entry.value);
-  const [fa, ka, fb, kb] = values;
+export function splitGain(a: Scores, b: Scores): GainSplit | null {
+  const [fa, ka, fb, kb] = [a.F, a.K, b.F, b.K].map((entry: Share) => entry.value);
   if (fa == null || fb == null) return null;
-  // With nothing in the format there is no K: all of the gain came with the format.
   if (ka == null || kb == null) {
     const total = (b.S.value ?? 0) - (a.S.value ?? 0);
-    return { total, format: total, knowledge: 0 };
+    return { total, format: total, knowledge: 0, knowledgeMeasured: false };
   }
-  return { total: fb * kb - fa * ka, format: ((ka + kb) / 2) * (fb - fa), knowledge: ((fa + fb) / 2) * (kb - ka) };
+  return {
+    total: fb * kb - fa * ka,
+    format: ((ka + kb) / 2) * (fb - fa),
+    knowledge: ((fa + fb) / 2) * (kb - ka),
+    knowledgeMeasured: true,
+  };
 }

@@ -157,7 +157,12 @@ describe('the split of a gain', () => {
     expect((gain?.format ?? 0) + (gain?.knowledge ?? 0)).toBeCloseTo(gain?.total ?? 0, 12);
   });
   test('from nothing in the format, all of the gain is format', () => {
-    expect(splitGain(run(10, 0, 0), run(10, 8, 4))).toEqual({ total: 0.4, format: 0.4, knowledge: 0 });
+    expect(splitGain(run(10, 0, 0), run(10, 8, 4))).toEqual({
+      total: 0.4,
+      format: 0.4,
+      knowledge: 0,
+      knowledgeMeasured: false,
+    });
   });
   test('without items there is no gain', () => {
     expect(splitGain(run(0, 0, 0), run(10, 8, 4))).toBeNull();

@@ -23,13 +23,25 @@ describe('figures', () => {
 });
 
 describe('gains in words', () => {
+  it('says where the knowledge of a mode is unknown', () => {
+    const gain = { total: 0.15, format: 0.15, knowledge: 0, knowledgeMeasured: false };
+    expect(gainInWords('zero-shot', 'soft-prompt', gain)).toBe(
+      'soft-prompt scores 15.0 points more than zero-shot. One of the two has nothing in the required format, so its knowledge given format is unknown; all of the difference is counted as format.',
+    );
+  });
+
   it('names the larger part first', () => {
-    expect(gainInWords('zero-shot', 'soft-prompt', { total: 0.575, format: 0.552, knowledge: 0.023 })).toBe(
-      'soft-prompt scores 57.5 points more than zero-shot: +55.2 from format, +2.3 from knowledge.',
-    );
-    expect(gainInWords('zero-shot', 'few-shot', { total: -0.1, format: 0.02, knowledge: -0.12 })).toContain(
-      '10.0 points less than zero-shot: −12.0 from knowledge, +2.0 from format',
-    );
+    expect(
+      gainInWords('zero-shot', 'soft-prompt', {
+        total: 0.575,
+        format: 0.552,
+        knowledge: 0.023,
+        knowledgeMeasured: true,
+      }),
+    ).toBe('soft-prompt scores 57.5 points more than zero-shot: +55.2 from format, +2.3 from knowledge.');
+    expect(
+      gainInWords('zero-shot', 'few-shot', { total: -0.1, format: 0.02, knowledge: -0.12, knowledgeMeasured: true }),
+    ).toContain('10.0 points less than zero-shot: −12.0 from knowledge, +2.0 from format');
   });
   it('says what the paired test says', () => {
     const paired = { n: 200, onlyA: 12, onlyB: 54, difference: 0.21, low: 0.135, high: 0.285, pValue: 1e-7 };

@@ -14,7 +14,10 @@ export function gainInWords(base: PromptMode, other: PromptMode, gain: Gain): st
   const said = parts.map(({ name, value }) => `${points(value)} from ${name}`).join(', ');
   const size = Math.abs(100 * gain.total).toFixed(1);
   const change = Number(size) === 0 ? 'the same as' : `${size} points ${gain.total > 0 ? 'more' : 'less'} than`;
-  return `${other} scores ${change} ${base}: ${said}.`;
+  // Where K of one mode is unknown, a split would be an assumption: say that in place of it.
+  return gain.knowledgeMeasured
+    ? `${other} scores ${change} ${base}: ${said}.`
+    : `${other} scores ${change} ${base}. One of the two has nothing in the required format, so its knowledge given format is unknown; all of the difference is counted as format.`;
 }
 
 /** The paired comparison in words; `onlyA` are items that only the base got right. */

@@ -139,7 +139,7 @@ export class GainsSection {
               h('th', { scope: 'row' }, modeName(run.mode)),
               h('td', { class: 'number' }, gain ? points(gain.total) : '–'),
               h('td', {}, gain ? part(gain.format, largest, 'format') : h('span', { class: 'muted' }, 'base')),
-              h('td', {}, gain && part(gain.knowledge, largest, 'knowledge')),
+              h('td', {}, gain && (gain.knowledgeMeasured ? part(gain.knowledge, largest, 'knowledge') : 'unknown')),
               h('td', { class: 'number' }, lost(summary?.scores)),
             );
           }),

@@ -14,6 +14,8 @@ export const stepsOf = (records: readonly TuningRecord[]): Step[] =>
 export const bestOf = (validations: readonly Validation[]): Validation | null =>
   validations.filter(({ best }) => best).at(-1) ?? null;
 
+/** K counts as unchanged up to this difference, if the items could not show more anyway. */
+const similar = 0.1;
 /** Format-following counts as saturated from this share on. */
 const saturated = 0.9;
 
@@ -38,9 +40,11 @@ export function tuningInWords(records: readonly TuningRecord[]): string {
     const change = best.K - start.K;
     const noise = 1.96 * Math.sqrt(0.25 / Math.max(1, best.F * best.n) + 0.25 / Math.max(1, start.F * start.n));
     sentences.push(
-      Math.abs(change) <= noise
+      Math.abs(change) <= Math.min(noise, similar)
         ? `K stays about the same (${percent(start.K, 0)} → ${percent(best.K, 0)}, within what ${best.n} items can tell): the gain is format, not knowledge.`
-        : `K changes by ${points(change, 0)} points (${percent(start.K, 0)} → ${percent(best.K, 0)}).`,
+        : Math.abs(change) <= noise
+          ? `K goes from ${percent(start.K, 0)} to ${percent(best.K, 0)}: ${best.n} items are too few to tell whether that is a change.`
+          : `K changes by ${points(change, 0)} points (${percent(start.K, 0)} → ${percent(best.K, 0)}).`,
     );
   }
   return sentences.join(' ');
