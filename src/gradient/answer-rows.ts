@@ -1,6 +1,6 @@
 /** Logits only where they are wanted: what is computed row by row at the end of a graph is computed for those rows. */
 import type { Graph, GraphNode, OnnxModel } from '../onnx/index.ts';
-import { inferenceRows } from './inference.ts';
+import { inferenceRows } from './inference/index.ts';
 import { answerPositionsInput, inputSizes } from './inputs.ts';
 import { softPromptInput } from './splice.ts';
 import { specialise, type TypedGraph } from './typed-graph.ts';

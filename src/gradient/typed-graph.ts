@@ -15,7 +15,7 @@ import {
   tensorOf,
 } from '../onnx/index.ts';
 import { HumanError } from '../shared/errors.ts';
-import { inferenceRows } from './inference.ts';
+import { inferenceRows } from './inference/index.ts';
 import { axisOf, mostKnownValues, sameDims, size, type ValueType } from './types.ts';
 
 export class TypedGraph {

@@ -1,6 +1,6 @@
 /** Fused operators, as ONNX Runtime computes them, against what they are written out as. */
 import { describe, expect, it } from 'vitest';
-import { lowered, loweredOperators, lowerings } from '../../src/gradient/lowering.ts';
+import { lowered, loweredOperators, lowerings } from '../../src/gradient/lowerings/index.ts';
 import { type AttributeValues, Graph, tensorOf } from '../../src/onnx/index.ts';
 import { modelOf, numbers, run } from './run-graph.ts';
 

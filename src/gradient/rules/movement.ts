@@ -1,5 +1,5 @@
 /** Gradient rules of operators that move elements about: each puts the gradient back where its element came from. */
-import { type InferenceInput, sliceRanges, splitSizes } from '../inference.ts';
+import { type InferenceInput, sliceRanges, splitSizes } from '../inference/index.ts';
 import type { TypedGraph } from '../typed-graph.ts';
 import { axisOf, size } from '../types.ts';
 import type { GradientRule, RuleContext } from './rule.ts';

@@ -1,0 +1,21 @@
+/**
+ * Types and shapes of every operator's outputs, given those of its inputs; and their values, where these follow from
+ * sizes and small constants (the shape arithmetic that exporters write out). One row per operator.
+ */
+import { elementwiseInference } from './elementwise.ts';
+import { movementInference } from './movement.ts';
+import { productInference } from './product.ts';
+import type { InferenceRow } from './row.ts';
+import { sizeInference } from './sizes.ts';
+
+export { type SliceRange, sliceRanges, splitSizes } from './movement.ts';
+export { matMulDims } from './product.ts';
+export { axesOf, type InferenceInput, type InferenceRow } from './row.ts';
+
+/** Operators of the default domain by name; others as `domain.Operator`. */
+export const inferenceRows: Readonly<Record<string, InferenceRow>> = {
+  ...elementwiseInference,
+  ...sizeInference,
+  ...movementInference,
+  ...productInference,
+};
