@@ -6,7 +6,8 @@
  * refused. Two differences stay, both of patterns that nobody writes on purpose: a group that a later repetition skips
  * keeps its text in Python and loses it here, and a repetition whose body may match nothing stops at different places.
  */
-import { PythonError, spaces } from './python.ts';
+import { spaces } from '../shared/whitespace.ts';
+import { PythonError } from './python.ts';
 
 /** A pattern that Python would refuse, or that cannot be translated. */
 export class PatternError extends PythonError {}

@@ -1,4 +1,5 @@
 /** Python's values in JavaScript, as far as templates and answers show them: printing, equality, truth, literals. */
+import { spaces } from '../shared/whitespace.ts';
 
 /** A float whose value is a whole number; Python prints it as `1.0` where a JavaScript number would print `1`. */
 export class PythonFloat {
@@ -124,8 +125,6 @@ export function equal(a: unknown, b: unknown): boolean {
   return (a ?? null) === (b ?? null);
 }
 
-/** Characters that `str.isspace()` knows, as the body of a character class. */
-export const spaces = '\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000';
 const leading = new RegExp(`^[${spaces}]+`);
 const trailing = new RegExp(`[${spaces}]+$`);
 export const leftStrip = (text: string): string => text.replace(leading, '');

@@ -1,4 +1,5 @@
 /** Jinja2's filters and tests (and lm-evaluation-harness's `regex_replace`). One row each. */
+import { spaces } from '../shared/whitespace.ts';
 import {
   entriesOf,
   equal,
@@ -10,7 +11,6 @@ import {
   PythonFloat,
   PythonTuple,
   repr,
-  spaces,
   str,
   strip,
   truthy,

@@ -1,4 +1,5 @@
 /** Methods of Python's strings, lists and dicts that templates may call. One row a method. */
+import { spaces } from '../shared/whitespace.ts';
 import {
   entriesOf,
   equal,
@@ -10,7 +11,6 @@ import {
   PythonTuple,
   repr,
   rightStrip,
-  spaces,
   str,
   strip,
 } from './python.ts';

@@ -1,31 +1,47 @@
-"""Reference figures for test/metrics. Needs scipy and statsmodels.  usage: python oracle.py > ../oracle.json"""
+"""Figures of scipy and statsmodels for the metrics tests: `pip install scipy statsmodels`, then run it."""
 import json
-import scipy
-import statsmodels
-from scipy.stats import binomtest
+from pathlib import Path
+
+from scipy.stats import binomtest, norm
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.proportion import proportion_confint
 
 wilson = []
-for count, n in [(0, 1), (1, 1), (0, 10), (3, 10), (10, 10), (1, 100), (50, 100), (99, 100), (612, 1000), (1319, 1319), (7, 7473)]:
-    low, high = proportion_confint(count, n, alpha=0.05, method="wilson")
-    assert abs(low - max(0, binomtest(count, n).proportion_ci(0.95, method="wilson").low)) < 1e-12
-    wilson.append({"count": count, "n": n, "low": max(0.0, float(low)), "high": min(1.0, float(high))})
-
+for n in [1, 2, 5, 10, 37, 60, 100, 1319, 100_000]:
+    for count in sorted({0, 1, n // 3, n // 2, n - 1, n}):
+        for confidence in [0.9, 0.95, 0.99]:
+            low, high = proportion_confint(count, n, alpha=1 - confidence, method="wilson")
+            exact = binomtest(count, n).proportion_ci(confidence, method="wilson")
+            assert abs(exact.low - low) < 1e-9 and abs(exact.high - high) < 1e-9
+            wilson.append([count, n, confidence, low, high])
 pairs = []
-for b, c in [(0, 0), (0, 1), (1, 0), (5, 5), (54, 12), (12, 54), (3, 10), (700, 640), (2000, 2200)]:
-    result = mcnemar([[10, b], [c, 20]], exact=True)
-    pairs.append({"onlyA": b, "onlyB": c, "p": 1.0 if b + c == 0 else float(result.pvalue)})
-
-# paired difference of shares: by the definition of the variance of a mean of differences
-import numpy as np
+for only_a, only_b in [(0, 0), (1, 0), (0, 5), (3, 9), (12, 54), (20, 20), (21, 20), (400, 520), (1500, 1610), (0, 1200)]:
+    table = [[10, only_a], [only_b, 10]]
+    pairs.append([only_a, only_b, float(mcnemar(table, exact=True).pvalue)])
 differences = []
-rng = np.random.default_rng(0)
-for n in (20, 200):
-    a = rng.random(n) < 0.4
-    b = rng.random(n) < 0.6
-    d = b.astype(float) - a.astype(float)
-    se = d.std(ddof=0) / np.sqrt(n)
-    differences.append({"a": a.astype(int).tolist(), "b": b.astype(int).tolist(), "mean": float(d.mean()), "low": float(d.mean() - 1.959963984540054 * se), "high": float(d.mean() + 1.959963984540054 * se)})
+for both, only_a, only_b, neither in [(10, 3, 9, 20), (0, 0, 5, 5), (50, 12, 54, 84), (700, 20, 35, 564), (5, 5, 5, 5), (1, 0, 0, 1)]:
+    # Tango's interval, by solving its score equation: the oracle for the product's closed form of the same method.
+    from scipy.optimize import brentq
 
-print(json.dumps({"scipy": scipy.__version__, "statsmodels": statsmodels.__version__, "wilson": wilson, "mcnemar": pairs, "differences": differences}))
+    n = both + only_a + only_b + neither
+    z = norm.ppf(0.975)
+
+    def score(delta):
+        # Restricted maximum likelihood of P(only A) under P(only B) − P(only A) = delta (Tango 1998).
+        a, b = 2 * n, -only_a - only_b + (2 * n - only_b + only_a) * delta
+        c = -only_a * delta * (1 - delta)
+        q = (-b + (b * b - 4 * a * c) ** 0.5) / (2 * a)
+        variance = n * (2 * q + delta * (1 - delta))
+        numerator = only_b - only_a - n * delta
+        if variance <= 0:
+            return 0.0 if numerator == 0 else float("inf") * (1 if numerator > 0 else -1)
+        return numerator / variance**0.5
+
+    estimate = (only_b - only_a) / n
+    edge = 1 - 1e-12
+    low = -1.0 if score(-edge) <= z else brentq(lambda d: score(d) - z, -edge, estimate - 1e-15, xtol=1e-14)
+    high = 1.0 if score(edge) >= -z else brentq(lambda d: score(d) + z, estimate + 1e-15, edge, xtol=1e-14)
+    differences.append([both, only_a, only_b, neither, estimate, low, high])
+quantiles = [[c, float(norm.ppf((1 + c) / 2))] for c in [0.5, 0.8, 0.9, 0.95, 0.99, 0.999]]
+path = Path(__file__).parent.parent / "oracle.json"
+path.write_text(json.dumps({"wilson": wilson, "mcnemar": pairs, "differences": differences, "quantiles": quantiles}, indent=1) + "\n")
