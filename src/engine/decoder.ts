@@ -1,7 +1,6 @@
 /** One session of the edited graph, fed with rows of tokens: prefill, decode step and scoring are the same call. */
 import type { SoftPrompt } from '../evaluate/language-model.ts';
-import type { ModelSignature } from '../model/index.ts';
-import { isObject, type ModelFiles } from '../model/index.ts';
+import type { ModelFiles, ModelSignature } from '../model/index.ts';
 import type { DataType } from '../onnx/index.ts';
 import { asError, HumanError, throwIfCancelled } from '../shared/errors.ts';
 import { KeyValueCache, type NewEntries, type Prefix } from './cache.ts';
@@ -51,7 +50,7 @@ export interface DecoderSettings extends Omit<SessionSettings, 'weightFolder'> {
 }
 
 export class Decoder {
-  /** All rows of a batch must have one length, because the graph takes positions from the cache's or counts distances in it. */
+  /** All rows of a batch must have one length, because the graph takes positions from the cache's; see {@link exactFor}. */
   readonly exact: boolean;
 
   private constructor(
@@ -60,9 +59,8 @@ export class Decoder {
     private readonly signature: ModelSignature,
     private readonly graph: InferenceGraph,
     private readonly settings: DecoderSettings,
-    windowed: boolean,
   ) {
-    this.exact = !signature.positionIds || !signature.attentionMask || windowed;
+    this.exact = !signature.positionIds || !signature.attentionMask;
   }
 
   static async open(files: ModelFiles, settings: DecoderSettings): Promise<Decoder> {
@@ -75,7 +73,7 @@ export class Decoder {
       weightFolder: graph.weightFolder,
       prepack: settings.prepack ?? true,
     });
-    return new Decoder(ort, session, files.signature, graph, settings, isWindowed(files.folder.config));
+    return new Decoder(ort, session, files.signature, graph, settings);
   }
 
   /** Whether the graph has a KV cache; without one every step reads the whole text again. */
@@ -86,28 +84,48 @@ export class Decoder {
     return this.graph.embedding !== null;
   }
 
-  #limited: Promise<boolean> | null = null;
+  /** Places up to which unused ones of the cache are known to change nothing, and from which on they are known to. */
+  #harmless = 0;
+  #harmful = Number.POSITIVE_INFINITY;
 
   /**
    * Whether the rows of a job must be kept exact, where its runs may have `columns` places of the cache and new tokens
-   * together, unused ones counted. Older exports (transformers before 4.40 or so) cut their causal mask out of a table
-   * as long as the context and fail beyond it, even where the places beyond are masked.
+   * together, unused ones counted. Attention with a sliding window counts distances in the cache, unused places
+   * included, and older exports (transformers before 4.40 or so) cut their causal mask out of a table as long as the
+   * context and fail beyond it. Neither is told by the graph's inputs, so it is tried at that size.
    */
   async exactFor(columns: number): Promise<boolean> {
-    const { contextLength } = this.settings;
-    if (this.exact || contextLength === null || columns <= contextLength) return this.exact;
-    this.#limited ??= this.#isLimited(contextLength);
-    return this.#limited;
+    if (this.exact || columns >= this.#harmful) return true;
+    if (columns <= this.#harmless) return false;
+    const harmless = await this.#ignoresUnused(columns);
+    if (harmless) this.#harmless = columns;
+    else this.#harmful = columns;
+    return !harmless;
   }
 
-  /** Tries one token behind more masked places than the context has. */
-  async #isLimited(contextLength: number): Promise<boolean> {
-    const cache = this.newCache(1, contextLength);
-    cache.addRow();
-    cache.reserve(contextLength);
-    return this.#run(cache, 0, [[1 % this.settings.vocabularySize]], [], {}).then(
-      () => false,
-      () => true,
+  /** Reads one token behind a few others, directly and behind as many unused places as make up `columns`. */
+  async #ignoresUnused(columns: number): Promise<boolean> {
+    const tokens = [1, 2, 3, 4, 5].map((id) => id % this.settings.vocabularySize);
+    const next = async (capacity: number): Promise<Distribution | undefined> => {
+      // An exact cache has as many places as are asked for, not a few more.
+      const cache = this.newCache(1, capacity + 1, null, true);
+      cache.addRow();
+      await this.#run(cache, 0, [tokens], [], {});
+      cache.reserve(capacity);
+      const [distribution] = await this.#run(cache, 0, [tokens.slice(-1)], [{ row: 0, position: 0 }], { logits: true });
+      return distribution;
+    };
+    const expected = await next(tokens.length);
+    const found = await next(Math.max(columns - 1, tokens.length)).catch(() => undefined);
+    return this.#sameLogits(expected, found);
+  }
+
+  #sameLogits(expected: Distribution | undefined, found: Distribution | undefined): boolean {
+    const tolerance = this.signature.cache?.dtype === 'float32' ? 1e-3 : 5e-2;
+    return (
+      expected?.logits?.every(
+        (logit, index) => Math.abs(logit - (found?.logits?.[index] ?? Number.NaN)) <= tolerance,
+      ) ?? false
     );
   }
 
@@ -157,10 +175,7 @@ export class Decoder {
     const shared = this.newCache(1, tokens.length, { cache: beginning, shared: true });
     shared.addRow();
     const [found] = await this.read(shared, 0, [last], wanted, { logits: true });
-    const tolerance = this.signature.cache?.dtype === 'float32' ? 1e-3 : 5e-2;
-    return (
-      expected?.logits?.every((logit, index) => Math.abs(logit - (found?.logits?.[index] ?? 0)) <= tolerance) ?? false
-    );
+    return this.#sameLogits(expected, found);
   }
 
   /**
@@ -333,16 +348,6 @@ export class Decoder {
   async close(): Promise<void> {
     await this.session.release();
   }
-}
-
-/** Sliding-window attention counts distances in the cache, holes included; then rows must not have any. */
-function isWindowed(config: Record<string, unknown>): boolean {
-  const text = isObject(config.text_config) ? config.text_config : config;
-  const layers = Array.isArray(text.layer_types) ? text.layer_types : [];
-  return (
-    layers.some((layer) => typeof layer === 'string' && /sliding|local|chunked/.test(layer)) ||
-    (typeof text.sliding_window === 'number' && text.use_sliding_window !== false)
-  );
 }
 
 function runError(error: unknown, rows: number, length: number): HumanError {
