@@ -3,7 +3,13 @@ export { answerLogitsGraph } from './answer-rows.ts';
 export type { MissingRule } from './backward.ts';
 export { answerPositionsInput, inputSizes, type Sizes } from './inputs.ts';
 export { loweredOperators } from './lowerings/index.ts';
-export { type Embedding, findEmbedding, softPromptInput, spliceSoftPrompt } from './splice.ts';
+export {
+  type Embedding,
+  findEmbedding,
+  softPromptInput,
+  softPromptPlacesInput,
+  spliceSoftPrompt,
+} from './splice.ts';
 export {
   gradientOutput,
   labelsInput,

@@ -1,6 +1,6 @@
 /** Sizes of a language model's inputs, from the names and symbols that exporters give them. */
 import type { OnnxModel } from '../onnx/index.ts';
-import { softPromptInput } from './splice.ts';
+import { softPromptInput, softPromptPlacesInput } from './splice.ts';
 
 export interface Sizes {
   batch: number;
@@ -23,6 +23,7 @@ export function inputSizes(model: OnnxModel, sizes: Sizes): Map<string, number[]
   const result = new Map<string, number[]>();
   for (const { name, dims } of model.graph.inputs) {
     if (name === softPromptInput) result.set(name, [sizes.vectors ?? 0, Number(dims?.[1] ?? 0)]);
+    else if (name === softPromptPlacesInput) result.set(name, [batch, sizes.vectors ?? 0, 2]);
     else if (name === answerPositionsInput) result.set(name, [sizes.answers ?? 1, 2]);
     else if (name === 'attention_mask') result.set(name, [batch, past + length]);
     else if (name === 'input_ids' || name === 'position_ids' || name === 'token_type_ids')

@@ -5,6 +5,8 @@ import { HumanError } from '../shared/errors.ts';
 
 /** Name of the input that {@link spliceSoftPrompt} adds: [vectors, hidden]. */
 export const softPromptInput = 'soft_prompt';
+/** Name of the input of {@link spliceSoftPrompt}'s form `anywhere`: int64 [batch, vectors, 2] of (row, position). */
+export const softPromptPlacesInput = 'soft_prompt_places';
 
 export interface Embedding {
   /** The Gather that looks token ids up. */
@@ -80,8 +82,11 @@ export function findEmbedding(model: OnnxModel): Embedding {
  * [vectors, hidden] (float32), the same for all rows of the batch. Callers put `vectors` placeholder ids in front of
  * `input_ids`, and as many entries in front of `attention_mask` and `position_ids`: all the graph's own arithmetic of
  * positions, masks and caches stays valid then. For a prefill; a decoding step uses the model as it was.
+ *
+ * `anywhere`: the vectors stand where the further input `soft_prompt_places` says, for instance behind each row's text;
+ * the placeholders are then there.
  */
-export function spliceSoftPrompt(model: OnnxModel): OnnxModel {
+export function spliceSoftPrompt(model: OnnxModel, { anywhere = false } = {}): OnnxModel {
   const graph = model.graph.clone();
   const copy = { ...model, graph };
   const { output, hiddenSize, dtype } = findEmbedding(copy);
@@ -92,6 +97,17 @@ export function spliceSoftPrompt(model: OnnxModel): OnnxModel {
   const codes: Partial<Record<DataType, number>> = { float16: 10, float64: 11, bfloat16: 16 };
   const vectors =
     dtype === 'float32' ? softPromptInput : graph.add('Cast', [softPromptInput], { attributes: { to: codes[dtype] } });
+  if (anywhere) {
+    graph.inputs.push({ name: softPromptPlacesInput, dtype: 'int64', dims: ['batch_size', 'soft_prompt_length', 2] });
+    const rows = [graph.int64s([0]), graph.int64s([2])];
+    const places = graph.add('Slice', [graph.add('Shape', [softPromptPlacesInput]), ...rows]);
+    const width = graph.int64s([hiddenSize]);
+    const shape = graph.add('Concat', [places, width], { attributes: { axis: 0 } });
+    const updates = graph.add('Expand', [vectors, shape]);
+    graph.add('ScatterND', [text, softPromptPlacesInput, updates], { outputs: [output] });
+    graph.sort();
+    return copy;
+  }
   const count = graph.add('Gather', [graph.add('Shape', [softPromptInput]), graph.int64s([0])]);
   const batch = graph.add('Gather', [graph.add('Shape', [text]), graph.int64s([0])]);
   const shape = graph.add('Concat', [batch, graph.int64s([1, 1])], { attributes: { axis: 0 } });

@@ -19,6 +19,8 @@ export interface TrainingSizes {
   vectors: number;
   /** Padded number of answer tokens in the batch. */
   answers: number;
+  /** Padded tokens per row whose keys and values are given in the cache inputs; 0 where absent. */
+  past?: number;
 }
 
 export const labelsInput = 'answer_labels';
@@ -28,12 +30,12 @@ export const gradientOutput = 'soft_prompt_gradient';
 
 /**
  * The forward graph that training starts from, sizes still open: soft prompt spliced in, caches gone from the outputs,
- * logits at answer positions only.
+ * logits at answer positions only. `anywhere`: as in {@link spliceSoftPrompt}.
  */
-export function trainingForward(model: OnnxModel): OnnxModel {
+export function trainingForward(model: OnnxModel, { anywhere = false } = {}): OnnxModel {
   const logits = model.graph.outputs.find(({ name }) => name === 'logits') ?? model.graph.outputs[0];
   if (!logits) throw new HumanError('unsupported', 'The graph has no output.', { todo: 'Export the model again.' });
-  const spliced = spliceSoftPrompt(lowered(model));
+  const spliced = spliceSoftPrompt(lowered(model), { anywhere });
   spliced.graph.outputs = spliced.graph.outputs.filter(({ name }) => name === logits.name);
   spliced.graph.prune();
   return answerLogitsGraph(spliced, logits.name);
@@ -42,9 +44,9 @@ export function trainingForward(model: OnnxModel): OnnxModel {
 /**
  * The training graph at fixed sizes.
  *
- * Inputs: the model's own (no cache), `soft_prompt` [vectors, hidden], `answer_positions` int64 [answers, 2] of (row,
- * position of the token before the answer token, soft prompt included), `answer_labels` int64 [answers],
- * `answer_weights` float32 [answers] (1 / number of answer tokens; 0 on padding).
+ * Inputs: the model's own (the cache only where `past` is not 0), `soft_prompt` [vectors, hidden], `answer_positions`
+ * int64 [answers, 2] of (row, position of the token before the answer token, soft prompt included), `answer_labels`
+ * int64 [answers], `answer_weights` float32 [answers] (1 / number of answer tokens; 0 on padding).
  * Outputs: `loss`, the weighted sum of cross-entropies (nats), and `soft_prompt_gradient` [vectors, hidden].
  * @param forward of {@link trainingForward}
  * @throws HumanError listing the operators without a gradient rule, or where a shape cannot be worked out
@@ -85,9 +87,9 @@ export function missingGradientRules(model: OnnxModel): MissingRule[] {
   return missingRules(pathBetween(g, new Set([softPromptInput]), new Set([logitsOf(g)])));
 }
 
-function specialiseForward(forward: OnnxModel, { batch, length, vectors, answers }: TrainingSizes): TypedGraph {
+function specialiseForward(forward: OnnxModel, { past = 0, ...sizes }: TrainingSizes): TypedGraph {
   const copy = { ...forward, graph: forward.graph.clone() };
-  const g = specialise(copy, inputSizes(forward, { batch, length, past: 0, vectors, answers }));
+  const g = specialise(copy, inputSizes(forward, { ...sizes, past }));
   mergePatterns(g);
   return g;
 }
