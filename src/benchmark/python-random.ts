@@ -1,6 +1,6 @@
 /**
- * Python's `random.Random`, as far as lm-evaluation-harness draws few-shot examples with it: the Mersenne Twister
- * (Matsumoto and Nishimura 1998, MT19937) seeded as CPython seeds it from an integer, and `sample`.
+ * Python's `random.Random`, as far as lm-evaluation-harness draws few-shot examples and bootstrap samples with it: the Mersenne Twister
+ * (Matsumoto and Nishimura 1998, MT19937) seeded as CPython seeds it from an integer, `random` and `sample`.
  */
 const size = 624;
 const shift = 397;
@@ -68,6 +68,12 @@ export class PythonRandom {
       this.state[k] = this.word((k + shift) % size) ^ (y >>> 1) ^ (y & 1 ? 0x9908b0df : 0);
     }
     this.position = 0;
+  }
+
+  /** A number in [0, 1) of 53 random bits. */
+  random(): number {
+    const high = this.next32() >>> 5;
+    return (high * 0x4000000 + (this.next32() >>> 6)) / 0x20000000000000;
   }
 
   /** A whole number in [0, n), n at most 2³². */

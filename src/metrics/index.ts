@@ -1,5 +1,7 @@
 /** The figures of the product: shares with intervals, F S K L LL, paired comparison, and how they are written. */
+export * from './aggregation.ts';
 export * from './format.ts';
 export * from './intervals.ts';
 export * from './paired.ts';
 export * from './scores.ts';
+export * from './translation/index.ts';

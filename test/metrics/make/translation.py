@@ -1,11 +1,14 @@
-"""sacrebleu's and scikit-learn's figures for the metrics tests: `pip install sacrebleu scikit-learn numpy`, then run it."""
+"""Figures of sacrebleu, scikit-learn and lm-evaluation-harness for the metrics tests: `pip install lm-eval==0.4.13`, then run it."""
 import json
+import os
 import random
 from pathlib import Path
 
+import lm_eval.api.metrics as lm
 import numpy as np
 import sacrebleu
 import sklearn
+from lm_eval.api.metrics import bootstrap_stderr
 from sacrebleu.metrics.lib_ter import translation_edit_rate
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 from sklearn.metrics import f1_score, matthews_corrcoef
@@ -88,17 +91,39 @@ probabilities = rng.dirichlet(np.ones(4), size=25)
 golds = rng.integers(0, 4, size=25)
 brier = float(np.mean(np.sum((probabilities - np.eye(4)[golds]) ** 2, axis=1)))
 
-xs = [random.random() < 0.3 for _ in range(37)]
+# lm-evaluation-harness: bootstrapped standard errors, and groups.
+os.environ["DISABLE_MULTIPROC"] = "1"
+pairs = list(zip(binary[1]["gold"], binary[1]["found"]))
+likelihoods = [-random.random() * 3 for _ in range(30)]
+small = corpora[2]
+errors = {
+    "mcc": bootstrap_stderr(lm.matthews_corrcoef, pairs, 100),
+    "f1": bootstrap_stderr(lm.f1_score, pairs, 100),
+    "likelihoods": likelihoods,
+    "perplexity": lm.perplexity(likelihoods),
+    "perplexity_stderr": bootstrap_stderr(lm.perplexity, likelihoods, 2000),
+    "mean_stderr": lm.mean_stderr(likelihoods),
+    "bleu": bootstrap_stderr(lm.bleu, [(refs, out) for refs, out in zip(small["references"], small["outputs"])], 20),
+    "weights": (weights := [random.randint(1, 40) for _ in likelihoods]),
+    "weighted_perplexity": lm.weighted_perplexity(list(zip(likelihoods, weights))),
+    "bits_per_byte": lm.bits_per_byte(list(zip(likelihoods, weights))),
+    "median": [lm.median([3, 1, 2, 5]), lm.median([4, 1, 9])],
+    "groups": [
+        {"scores": s, "errors": e, "sizes": n, "weighted": float(lm.aggregate_subtask_metrics(s, n, True)), "unweighted": float(lm.aggregate_subtask_metrics(s, n, False)), "pooled": float(lm.pooled_sample_stderr(e, n)), "unweighted_error": float(lm.unweighted_mean_stderr(e))}
+        for s, e, n in [([0.2, 0.6], [0.01, 0.03], [100, 20]), ([0.5, 0.25, 0.9], [0.1, 0.05, 0.02], [11, 5, 400])]
+    ],
+}
 path = Path(__file__).parent.parent / "translation.json"
 path.write_text(
     json.dumps(
         {
-            "versions": {"sacrebleu": sacrebleu.__version__, "scikit-learn": sklearn.__version__},
+            "versions": {"lm_eval": "0.4.13", "sacrebleu": sacrebleu.__version__, "scikit-learn": sklearn.__version__},
             "corpora": corpora,
             "edits": edits,
             "tokens": tokens,
             "binary": binary,
             "multi": [multi, constant],
+            "errors": errors,
             "brier": {"probabilities": probabilities.tolist(), "gold": golds.tolist(), "score": brier},
         },
         ensure_ascii=False,
