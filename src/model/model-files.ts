@@ -1,6 +1,5 @@
 /** A model folder with its graph opened: everything that is known of a model before a session exists. */
-import { dirname, join } from 'node:path';
-import { type Graph, type OnnxFile, readOnnxFile } from '../onnx/index.ts';
+import { type OnnxFile, readOnnxFile } from '../onnx/index.ts';
 import type { ModelIdentity } from '../shared/results.ts';
 import { digestFiles, sha256 } from './digest.ts';
 import { type ModelFolder, readModelFolder } from './folder.ts';
@@ -12,13 +11,6 @@ export interface ModelFiles {
   signature: ModelSignature;
   /** Absolute paths of the files that hold weights outside of the graph file. */
   weightFiles: string[];
-}
-
-/** Every tensor of a graph and of the graphs inside it. */
-function locations(graph: Graph, found = new Set<string>()): Set<string> {
-  for (const tensor of graph.initializers.values()) if (tensor.external) found.add(tensor.external.location);
-  for (const node of graph.nodes) for (const inner of node.subgraphs()) locations(inner, found);
-  return found;
 }
 
 /**
@@ -33,7 +25,7 @@ export function openModelFiles(path: string): ModelFiles {
     folder,
     file,
     signature: readSignature(folder.graphPath, inputs, file.graph.outputs),
-    weightFiles: [...locations(file.graph)].sort().map((location) => join(dirname(folder.graphPath), location)),
+    weightFiles: file.weightFiles,
   };
 }
 

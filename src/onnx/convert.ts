@@ -11,7 +11,7 @@ import type {
   TensorMessage,
   ValueInfoMessage,
 } from './schema.ts';
-import { bytesOf, dataTypeOf, dataTypes, type Tensor, tensorOf } from './tensor.ts';
+import { bytesOf, dataTypeOf, dataTypes, sizeOf, type Tensor, tensorOf } from './tensor.ts';
 
 /** A function of the file: an operator that is defined by nodes. */
 export interface OnnxFunction {
@@ -51,6 +51,10 @@ function int64(value: number): Int64 {
 export function tensorFromMessage(message: TensorMessage): Tensor {
   const dtype = dataTypeOf(message.dataType);
   const dims = (message.dims ?? []).map(long);
+  if (dims.some((dim) => !Number.isSafeInteger(dim) || dim < 0) || !Number.isSafeInteger(bytesOf(dtype, dims)))
+    throw new HumanError('bad-input', `The tensor "${message.name}" has the impossible shape [${dims.join(', ')}].`, {
+      todo: 'The file is damaged: copy or export it again.',
+    });
   if (message.dataLocation === 1) {
     const entries = new Map((message.externalData ?? []).map(({ key, value }) => [key, value]));
     const location = entries.get('location');
@@ -62,7 +66,7 @@ export function tensorFromMessage(message: TensorMessage): Tensor {
       });
     return { dtype, dims, external: { location, offset, length } };
   }
-  if (dtype === 'string') return { dtype, dims, strings: [...(message.stringData ?? [])] };
+  if (dtype === 'string') return stringTensor(message, dims);
   const raw = message.rawData;
   if (raw && raw.length > 0) {
     if (raw.length !== bytesOf(dtype, dims))
@@ -89,14 +93,33 @@ export function tensorFromMessage(message: TensorMessage): Tensor {
     }
   };
   const values = typed();
+  // Two 4-bit numbers stand in one field, and a complex number in two.
+  const { bits } = dataTypes[dtype];
+  const fields = bits < 8 ? bytesOf(dtype, dims) : dtype.startsWith('complex') ? 2 * sizeOf(dims) : sizeOf(dims);
+  if (values.length !== fields)
+    throw new HumanError(
+      'bad-input',
+      `The tensor "${message.name}" has ${values.length} values; its shape [${dims.join(', ')}] needs ${fields}.`,
+      { todo: 'The file is damaged: copy or export it again.' },
+    );
   // Small types stand in int32 fields: bit patterns for 16-bit floats.
   if (dtype === 'float16' || dtype === 'bfloat16' || dtype === 'uint16' || dtype === 'int16')
     return { dtype, dims, data: new Uint8Array(Uint16Array.from(values).buffer) };
   if (dtype === 'uint64') return { dtype, dims, data: new Uint8Array(BigUint64Array.from(values, BigInt).buffer) };
   if (dtype === 'uint32') return { dtype, dims, data: new Uint8Array(Uint32Array.from(values).buffer) };
-  const byteTypes = dataTypes[dtype].bits <= 8;
-  if (byteTypes) return { dtype, dims, data: Uint8Array.from(values) };
+  if (bits <= 8) return { dtype, dims, data: Uint8Array.from(values) };
   return { ...tensorOf(dtype, dims, values), dims };
+}
+
+function stringTensor(message: TensorMessage, dims: number[]): Tensor {
+  const strings = [...(message.stringData ?? [])];
+  if (strings.length !== sizeOf(dims))
+    throw new HumanError(
+      'bad-input',
+      `The tensor "${message.name}" has ${strings.length} strings; its shape [${dims.join(', ')}] needs ${sizeOf(dims)}.`,
+      { todo: 'The file is damaged: copy or export it again.' },
+    );
+  return { dtype: 'string', dims, strings };
 }
 
 export function messageFromTensor(name: string, tensor: Tensor): TensorMessage {
@@ -249,6 +272,10 @@ export function graphFromMessage(message: GraphMessage): Graph {
   graph.initializers = new Map(
     (message.initializer ?? []).map((tensor) => [tensor.name ?? '', tensorFromMessage(tensor)]),
   );
+  if (graph.initializers.size !== (message.initializer ?? []).length)
+    throw new HumanError('bad-input', 'The graph has two initialisers of one name, or some without a name.', {
+      todo: 'The file is damaged or was edited wrongly: export the model again.',
+    });
   // Before IR version 4 every initialiser was an input too; they are constants here.
   graph.inputs = (message.input ?? []).map(valueFromMessage).filter(({ name }) => !graph.initializers.has(name));
   graph.outputs = (message.output ?? []).map(valueFromMessage);

@@ -1,23 +1,29 @@
 /** Opening ONNX files with checks, and writing edited graphs whose weights stay where they are. */
-import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { asError, HumanError } from '../shared/errors.ts';
+import { checkGraph } from './check.ts';
 import { messageFromModel, modelFromMessage, type OnnxModel } from './convert.ts';
+import { locateWeights, type WeightPlaces } from './external.ts';
 import type { Graph } from './graph.ts';
 import { decodeModel, encodeModel } from './schema.ts';
 import { bytesOf, type Tensor } from './tensor.ts';
 
 /** A model and the file that it was read from. */
-export interface OnnxFile extends OnnxModel {
+export interface OnnxFile extends OnnxModel, WeightPlaces {
   /** Absolute path of the graph file. */
   file: string;
-  /** Folder of the graph file; locations of external data are relative to it. */
-  folder: string;
   /** The file's bytes, which embedded weights are views of; null once they are referred to by offset. */
   source: Uint8Array | null;
 }
 
 const reexport = 'Copy the file again, or export the model again.';
+
+/** An error of the graph's, with the file that it is in. */
+const atFile = (thrown: unknown, file: string): unknown =>
+  thrown instanceof HumanError
+    ? new HumanError(thrown.kind, thrown.message, { place: { file }, todo: reexport, ...thrown.details })
+    : thrown;
 
 /**
  * Reads a graph file. Weights beside it (external data) are not read, only checked to be there.
@@ -44,6 +50,7 @@ export function readOnnxFile(path: string): OnnxFile {
         todo: 'Save it with its weights as external data (onnx.save_model(…, save_as_external_data=True)).',
         cause: thrown,
       });
+    if (code === 'EISDIR') throw broken('This is a folder, not an ONNX file.', 'Give an .onnx file.', thrown);
     throw new HumanError('missing', `The ONNX file could not be read (${asError(thrown).message}).`, {
       place: { file },
       todo: 'Check its permissions.',
@@ -59,8 +66,10 @@ export function readOnnxFile(path: string): OnnxFile {
     if (!message.graph) throw broken('The file has no graph in it: it is not an ONNX model.');
     model = modelFromMessage(message);
   } catch (thrown) {
-    if (thrown instanceof HumanError)
-      throw new HumanError(thrown.kind, thrown.message, { place: { file }, todo: reexport, ...thrown.details });
+    if (thrown instanceof HumanError) throw atFile(thrown, file);
+    // A limit of the format's readers, ONNX Runtime's among them: three levels of messages for each level of graphs.
+    if (/max depth exceeded/.test(asError(thrown).message))
+      throw broken('Graphs inside graphs (If, Loop) are nested more than 30 deep in this file.');
     throw broken(
       `The file is truncated or not an ONNX model (${asError(thrown).message}; ${bytes.length} bytes).`,
       reexport,
@@ -69,57 +78,12 @@ export function readOnnxFile(path: string): OnnxFile {
   }
   if (model.graph.nodes.length === 0 || model.graph.outputs.length === 0)
     throw broken('The graph in this file has no nodes or no outputs.');
-  const opened = { ...model, file, folder: dirname(file), source: bytes };
-  checkExternalData(opened);
-  return opened;
-}
-
-function checkExternalData({ graph, folder, file }: OnnxFile): void {
-  const sizes = new Map<string, number>();
-  for (const [name, tensor] of graph.initializers) {
-    if (!tensor.external) continue;
-    const { location, offset, length } = tensor.external;
-    const path = join(folder, location);
-    const inside = relative(folder, path);
-    if (isAbsolute(location) || inside === '..' || inside.startsWith(`..${sep}`))
-      throw new HumanError(
-        'bad-input',
-        `The weight "${name}" is said to be in "${location}", outside the model's folder.`,
-        {
-          place: { file },
-          todo: 'For safety such files are not opened: put the weights beside the graph.',
-        },
-      );
-    let size = sizes.get(location);
-    if (size === undefined) {
-      try {
-        size = statSync(path).size;
-      } catch (thrown) {
-        throw new HumanError('missing', `The file with the weights, "${location}", is not there.`, {
-          place: { file },
-          todo: `Put it at ${path}: it belongs to the graph file.`,
-          cause: thrown,
-        });
-      }
-      sizes.set(location, size);
-    }
-    const needed = bytesOf(tensor.dtype, tensor.dims);
-    if (length !== null && length < needed)
-      throw new HumanError(
-        'bad-input',
-        `The weight "${name}" needs ${needed} bytes, but ${length} are said to be there.`,
-        {
-          place: { file },
-          todo: reexport,
-        },
-      );
-    if (offset + needed > size)
-      throw new HumanError(
-        'bad-input',
-        `The file with the weights is too short: "${name}" ends at byte ${offset + needed}, the file at ${size}.`,
-        { place: { file: path }, todo: 'It was copied or downloaded in part: get it again.' },
-      );
+  try {
+    checkGraph(model.graph);
+  } catch (thrown) {
+    throw atFile(thrown, file);
   }
+  return { ...model, file, ...locateWeights(model, file), source: bytes };
 }
 
 /**
@@ -128,8 +92,7 @@ function checkExternalData({ graph, folder, file }: OnnxFile): void {
  * Sessions need the folder of the file (`session.model_external_initializers_file_folder_path`).
  */
 export function weightsInPlace(model: OnnxFile, smallest = 1024): OnnxFile {
-  const location = basename(model.file);
-  const { source } = model;
+  const { source, location } = model;
   const visit = (graph: Graph): Graph => {
     const copy = graph.clone();
     for (const [name, tensor] of copy.initializers) copy.initializers.set(name, inPlace(tensor));
