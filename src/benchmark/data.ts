@@ -4,6 +4,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { HumanError } from '../shared/errors.ts';
 import { readCsv } from './csv.ts';
+import { globPattern, hasGlob } from './glob.ts';
 import { JsonError, parseJson, parseRows } from './json.ts';
 import { isFloat, PythonFloat } from './python.ts';
 import type { Item } from './types.ts';
@@ -30,26 +31,6 @@ export function splitsOf(dataFiles: unknown): Map<string, string[]> {
     (Array.isArray(value) ? value : [value]).filter((entry) => typeof entry === 'string');
   if (typeof dataFiles === 'string' || Array.isArray(dataFiles)) return new Map([['train', list(dataFiles)]]);
   return new Map(Object.entries(dataFiles ?? {}).map(([split, files]) => [split, list(files)]));
-}
-
-const hasGlob = (path: string): boolean => /[*?[{]/.test(path);
-
-/** `*`, `**`, `?`, `[…]` and `{a,b}` of a path pattern as a regular expression over `/`-separated paths. */
-function globPattern(glob: string): RegExp {
-  const source = glob.replace(/\*\*\/?|\*|\?|\[!?[^\]]*\]|\{[^}]*\}|[.+^$()|\\]/g, (token) => {
-    if (token.startsWith('**')) return token.endsWith('/') ? '(?:.*/)?' : '.*';
-    if (token === '*') return '[^/]*';
-    if (token === '?') return '[^/]';
-    if (token.startsWith('[')) return token.replace('[!', '[^');
-    if (token.startsWith('{'))
-      return `(?:${token
-        .slice(1, -1)
-        .split(',')
-        .map((part) => part.replace(/[.*+?^$()|[\]\\]/g, '\\$&'))
-        .join('|')})`;
-    return `\\${token}`;
-  });
-  return new RegExp(`^${source}$`);
 }
 
 /** Files under the fixed beginning of a pattern that match it, sorted by path. */
