@@ -1,11 +1,14 @@
-/** The rows of a benchmark: JSON, JSON lines and CSV files, by split, as Hugging Face `datasets` would load them. */
+/** The rows of a benchmark: JSON, JSON lines, CSV and parquet files, by split, as Hugging Face `datasets` would load them. */
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { HumanError } from '../shared/errors.ts';
 import { readCsv } from './csv.ts';
+import { type DataFormat, formatOf } from './dataset-folder.ts';
 import { globPattern, hasGlob } from './glob.ts';
 import { JsonError, parseJson, parseRows } from './json.ts';
+import { readParquet } from './parquet.ts';
 import { isFloat, PythonFloat } from './python.ts';
 import type { Item } from './types.ts';
 import { firstLineNotUtf8 } from './utf8.ts';
@@ -83,27 +86,35 @@ export async function resolveFiles(patterns: readonly string[], folders: readonl
 
 /**
  * Reads the files of a split.
+ * @param format of all files; null: what each one's name says
  * @throws HumanError with file and line where one is broken
  */
 export async function readSplit(
   files: readonly string[],
-  format: 'json' | 'csv',
+  format: DataFormat | null,
   options: DataOptions,
 ): Promise<Split> {
   const hash = createHash('sha256');
   const rows: { fields: Record<string, unknown>; file: string; line: number }[] = [];
   for (const file of files) {
-    const bytes = await readFile(file).catch((thrown: NodeJS.ErrnoException) => {
+    const stored = await readFile(file).catch((thrown: NodeJS.ErrnoException) => {
       throw new HumanError('missing', `The data file ${file} cannot be read (${thrown.code ?? thrown.message}).`, {
         place: { file },
       });
     });
-    hash.update(bytes);
-    if (/\.(?:gz|zip|zst|xz|bz2|parquet|arrow)$/.test(file))
+    hash.update(stored);
+    if (/\.(?:zip|zst|xz|bz2|arrow)$/.test(file))
       throw new HumanError('unsupported', `Softbench does not read ${file.slice(file.lastIndexOf('.'))} files yet.`, {
         place: { file },
-        todo: 'Convert it to .jsonl or .csv.',
+        todo: 'Convert it to .jsonl, .csv or .parquet.',
       });
+    const bytes = file.endsWith('.gz') ? unpacked(stored, file) : stored;
+    const kind = format ?? formatOf(file) ?? 'json';
+    if (kind === 'parquet') {
+      for (const [row, fields] of (await readParquet(bytes, file)).entries())
+        rows.push({ fields, file, line: row + 1 });
+      continue;
+    }
     const badLine = options.encoding === 'utf-8' ? firstLineNotUtf8(bytes) : null;
     if (badLine !== null)
       throw new HumanError('bad-input', 'This line is not UTF-8 text.', {
@@ -111,12 +122,29 @@ export async function readSplit(
         todo: 'Save the file as UTF-8, or name its encoding as `encoding:` in `dataset_kwargs`.',
       });
     const text = bytes.toString(options.encoding === 'utf-8' ? 'utf8' : options.encoding).replace(/^\uFEFF/, '');
-    const read = format === 'csv' ? readCsv(text, file, options) : readJson(text, file, options);
+    const tabs = format === null && /\.tsv(?:\.gz)?$/.test(file) ? { ...options, separator: '\t' } : options;
+    const read = kind === 'csv' ? readCsv(text, file, tabs) : readJson(text, file, options);
     for (const row of read) rows.push({ ...row, file });
   }
   unifyColumns(rows.map((row) => row.fields));
   const items = rows.map(({ fields, file, line }, index): Item => ({ index, fields, place: { file, line } }));
   return { items, digest: hash.digest('hex'), files };
+}
+
+function unpacked(bytes: Buffer, file: string): Buffer {
+  try {
+    return gunzipSync(bytes);
+  } catch (thrown) {
+    throw new HumanError(
+      'bad-input',
+      `The file cannot be unpacked: ${thrown instanceof Error ? thrown.message : thrown}.`,
+      {
+        place: { file },
+        todo: 'Download it again.',
+        cause: thrown,
+      },
+    );
+  }
 }
 
 const isRow = (value: unknown): value is Record<string, unknown> =>

@@ -41,7 +41,8 @@ export const taskKeys: ReadonlyMap<string, Key> = new Map(
     custom_dataset: { kinds: text, description: 'A Python function that makes the data (not supported).' },
     dataset_path: {
       kinds: text,
-      description: '`json`, `csv` with `dataset_kwargs.data_files`, or the id of a Hugging Face dataset.',
+      description:
+        '`json`, `csv` or `parquet` with `dataset_kwargs.data_files`, the id of a Hugging Face data set, or its folder.',
     },
     dataset_name: { kinds: text, description: 'Configuration of the Hugging Face dataset.' },
     dataset_kwargs: {

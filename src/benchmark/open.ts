@@ -1,6 +1,7 @@
 /** Opening and checking a benchmark file. */
 import { HumanError } from '../shared/errors.ts';
 import { type Configuration, type Path, readConfiguration } from './configuration.ts';
+import { locateDataset } from './dataset-source.ts';
 import { templateOf } from './documents.ts';
 import { suggestion } from './near-miss.ts';
 import { PythonError } from './python.ts';
@@ -21,7 +22,7 @@ export async function openBenchmark(file: string): Promise<Benchmark> {
     const kind =
       error.code.startsWith('missing-file') || error.code === 'missing-data'
         ? 'missing'
-        : ['python-function', 'unsupported', 'dataset-id'].includes(error.code)
+        : ['python-function', 'unsupported'].includes(error.code)
           ? 'unsupported'
           : 'bad-input';
     throw new HumanError(kind, error.message, {
@@ -52,11 +53,13 @@ export async function checkBenchmark(
   const digest = configuration.digest;
   const settings = readSettings(configuration);
   checkTemplates(configuration);
+  await findDataset(configuration, settings);
   checkSplits(configuration, settings);
   // Data is read although there are errors in other keys, so that one look shows all of them; not without data or templates.
   const blocking = new Set([
     'missing-key',
-    'dataset-id',
+    'missing-data',
+    'wrong-dataset',
     'unsupported',
     'group-file',
     'unknown-split',
@@ -160,8 +163,24 @@ function checkTemplates(configuration: Configuration): void {
   }
 }
 
+/** Puts the files of a data set of the Hugging Face hub into the settings. */
+async function findDataset(configuration: Configuration, settings: Settings): Promise<void> {
+  const { dataset } = settings.data;
+  if (!dataset || configuration.problems.some(({ code }) => code === 'unsupported')) return;
+  try {
+    settings.data.splits = await locateDataset(dataset, configuration.foldersOf('dataset_path'));
+  } catch (thrown) {
+    if (!(thrown instanceof HumanError)) throw thrown;
+    const code = { missing: 'missing-data', unsupported: 'unsupported' }[thrown.kind as string] ?? 'wrong-dataset';
+    const { todo } = thrown.details;
+    configuration.add('error', code, `${thrown.message}${todo ? ` ${todo}` : ''}`, [
+      code === 'wrong-dataset' && dataset.name !== null ? 'dataset_name' : 'dataset_path',
+    ]);
+  }
+}
+
 function checkSplits(configuration: Configuration, settings: Settings): void {
-  if (settings.data.format === null || settings.data.splits.size === 0) return;
+  if (settings.data.splits.size === 0) return;
   const known = [...settings.data.splits.keys()];
   const keys: [Path, string | null][] = [
     [['training_split'], settings.splits.training],
@@ -179,7 +198,7 @@ function checkSplits(configuration: Configuration, settings: Settings): void {
       configuration.add(
         'error',
         'unknown-split',
-        `There is no split \`${split}\` in \`data_files\`, which has ${known.map((name) => `\`${name}\``).join(', ')}.${suggestion(split, known)}`,
+        `There is no split \`${split}\` in ${settings.data.dataset ? 'the data set' : '`data_files`'}, which has ${known.map((name) => `\`${name}\``).join(', ')}.${suggestion(split, known)}`,
         path,
       );
 }

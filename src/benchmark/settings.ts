@@ -3,6 +3,8 @@ import { isPromptMode, type PromptMode, promptModes } from '../shared/modes.ts';
 import type { GenerationOptions, SoftPromptSettings } from '../shared/results.ts';
 import type { Configuration, Path } from './configuration.ts';
 import { type DataOptions, splitsOf } from './data.ts';
+import type { DataFormat } from './dataset-folder.ts';
+import type { DatasetRequest } from './dataset-source.ts';
 import type { ExactMatchOptions } from './exact-match.ts';
 import { plainMatch } from './exact-match.ts';
 import { buildFilters } from './filter-list.ts';
@@ -26,7 +28,14 @@ export interface TurnTemplates {
 export interface Settings {
   task: string;
   outputType: OutputType;
-  data: { format: 'json' | 'csv' | null; splits: Map<string, string[]>; options: DataOptions };
+  data: {
+    /** Null: each file's name says it. */
+    format: DataFormat | null;
+    /** Where the data is a data set of the Hugging Face hub or a folder like one. */
+    dataset: DatasetRequest | null;
+    splits: Map<string, string[]>;
+    options: DataOptions;
+  };
   splits: { training: string | null; validation: string | null; test: string | null; fewShot: string | null };
   description: string;
   turn: TurnTemplates;
@@ -164,7 +173,10 @@ function checkRequired(configuration: Configuration, outputType: OutputType): vo
     );
     return;
   }
-  need('dataset_path', 'give `json` or `csv` with `dataset_kwargs: { data_files: … }`.');
+  need(
+    'dataset_path',
+    'give `json`, `csv` or `parquet` with `dataset_kwargs: { data_files: … }`, or the id of a data set on the Hugging Face hub.',
+  );
   if (outputType !== 'loglikelihood_rolling') need('doc_to_text', 'a template for the prompt, such as "{{question}}".');
   need('doc_to_target', 'a template for the right answer, such as "{{answer}}".');
   if (outputType === 'multiple_choice') need('doc_to_choice', 'the candidates of a multiple-choice benchmark.');
@@ -181,27 +193,35 @@ function readData(configuration: Configuration): Settings['data'] {
   const { values } = configuration;
   const options = mapping(values.dataset_kwargs);
   const path = text(values.dataset_path);
-  const format = path === 'json' || path === 'csv' ? path : null;
+  const format = path === 'json' || path === 'csv' || path === 'parquet' ? path : null;
   if (format) checkKeys(configuration, options, dataKeys, ['dataset_kwargs'], 'warning');
-  if (path !== null && !format) {
-    const other = ['parquet', 'text', 'arrow', 'pandas'].includes(path);
+  if (path !== null && ['text', 'arrow', 'pandas', 'xml', 'imagefolder', 'audiofolder', 'webdataset'].includes(path))
     configuration.add(
       'error',
-      other ? 'unsupported' : 'dataset-id',
-      other
-        ? `Softbench does not read \`${path}\` data yet. Convert it to .jsonl or .csv and use \`dataset_path: json\` or \`csv\`.`
-        : `\`${path}\` is a data set of the Hugging Face hub, which Softbench cannot load yet. Save its splits as .jsonl files and use \`dataset_path: json\` with \`dataset_kwargs: { data_files: { test: … } }\`.`,
+      'unsupported',
+      `Softbench does not read \`${path}\` data. Convert it to .jsonl, .csv or .parquet and use \`dataset_path: json\`, \`csv\` or \`parquet\`.`,
       ['dataset_path'],
     );
-  } else if (format && options.data_files === undefined)
+  else if (format && options.data_files === undefined)
     configuration.add(
       'error',
       'missing-key',
       `\`dataset_kwargs.data_files\` is missing: the ${format} files of the benchmark.`,
       ['dataset_path'],
     );
+  const dataset: DatasetRequest | null =
+    path === null || format
+      ? null
+      : {
+          path,
+          name: text(values.dataset_name),
+          revision: text(options.revision) ?? text(values.dataset_revision),
+          dataDir: text(options.data_dir),
+          dataFiles: options.data_files,
+        };
   const folder = text(options.data_dir);
-  const splits = splitsOf(options.data_files);
+  // Those of a data set are found by `locateDataset`.
+  const splits = dataset ? new Map<string, string[]>() : splitsOf(options.data_files);
   if (folder !== null)
     for (const [split, files] of splits)
       splits.set(
@@ -211,6 +231,7 @@ function readData(configuration: Configuration): Settings['data'] {
   const encoding = text(options.encoding);
   return {
     format,
+    dataset,
     splits,
     options: {
       field: text(options.field),

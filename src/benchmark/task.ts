@@ -105,7 +105,7 @@ export class TaskBenchmark implements Benchmark {
     if (name === null || !patterns) throw noSplit(name ?? '', settings);
     for (const [split, wanted] of settings.data.splits)
       if (Object.values(settings.splits).includes(split)) files.set(split, await resolveFiles(wanted, folders));
-    const evaluation = await readSplit(files.get(name) ?? [], settings.data.format ?? 'json', settings.data.options);
+    const evaluation = await readSplit(files.get(name) ?? [], settings.data.format, settings.data.options);
     if (evaluation.items.length === 0)
       throw new HumanError('bad-input', `The split "${name}" has no rows.`, {
         place: { file: evaluation.files[0] ?? configuration.file },
@@ -120,7 +120,7 @@ export class TaskBenchmark implements Benchmark {
     if (known) return known;
     const files = this.files.get(name);
     if (!files) throw noSplit(name, this.settings);
-    const read = readSplit(files, this.settings.data.format ?? 'json', this.settings.data.options);
+    const read = readSplit(files, this.settings.data.format, this.settings.data.options);
     this.cache.set(name, read);
     // A file that was broken may be mended: try again next time.
     read.catch(() => this.cache.delete(name));

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { checkBenchmark, openBenchmark, type Problem } from '../../src/benchmark/index.ts';
 import { HumanError } from '../../src/shared/errors.ts';
 
@@ -11,6 +11,8 @@ const file = (name: string): string => join(folder, name);
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'softbench-problems-'));
+  // What this machine happens to have in its cache must not matter.
+  vi.stubEnv('HF_HUB_CACHE', file('hub'));
   writeFileSync(
     file('test.jsonl'),
     '{"question": "1 + 1?", "answer": "#### 2"}\n{"question": "2 + 2?", "answer": "#### 4"}\n',
@@ -26,7 +28,10 @@ beforeAll(() => {
   mkdirSync(file('data.jsonl'));
   writeFileSync(file('choices.jsonl'), '{"question": "?", "options": ["x", "y"], "answer": 2}\n');
 });
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true });
+});
 
 const base = `task: sums
 dataset_path: json
@@ -339,10 +344,10 @@ const cases: {
   {
     name: 'data set of the hub',
     text: change('dataset_path', 'dataset_path: openai/gsm8k'),
-    code: 'dataset-id',
+    code: 'missing-data',
     at: 'openai/gsm8k',
     line: 2,
-    says: /Hugging Face hub.*\.jsonl/,
+    says: /Hugging Face hub is not on this machine.*hf download --repo-type dataset openai\/gsm8k/,
   },
   {
     name: 'group file',
