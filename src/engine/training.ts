@@ -6,6 +6,7 @@ import {
   labelsInput,
   lossOutput,
   softPromptInput,
+  softPromptPlacesInput,
   type TrainingSizes,
   trainingForward,
   trainingGraph,
@@ -23,6 +24,22 @@ export interface TrainingSettings {
   padTokenId: number;
   /** Positions that the model has, where that is known: padding must not go beyond. */
   contextLength?: number | null;
+  /** How rows are laid out, where the soft prompt does not stand in front of the text. */
+  layout?: TrainingLayout;
+}
+
+/** The forward graph of a training, and the batches that it reads. */
+export interface TrainingLayout {
+  forward: OnnxModel;
+  /** `withGradient`: the examples are trained on, not only scored. */
+  batch(
+    examples: readonly TrainingExample[],
+    vectors: number,
+    withGradient: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<TrainingBatch>;
+  /** Things that the user should know. */
+  notes: readonly string[];
 }
 
 /**
@@ -64,6 +81,10 @@ export interface TrainingBatch {
   labels: BigInt64Array;
   weights: Float32Array;
   answerTokens: number;
+  /** [batch, vectors, 2]: row and position of each vector, where the graph asks for them. */
+  places?: BigInt64Array;
+  /** The cache inputs [batch, heads, sizes.past, head size], where rows go on from given keys and values. */
+  past?: ReadonlyMap<string, { data: Float32Array | Uint16Array; dims: number[] }>;
 }
 
 /**
@@ -140,8 +161,11 @@ export class OnnxTraining implements TrainingEngine {
     private readonly settings: TrainingSettings,
   ) {
     this.#file = weightsInPlace(file);
-    this.#forward = trainingForward(this.#file);
+    this.#forward = settings.layout?.forward ?? trainingForward(this.#file);
+    this.notes = settings.layout?.notes ?? [];
   }
+
+  readonly notes: readonly string[];
 
   async step(examples: readonly TrainingExample[], softPrompt: SoftPrompt, signal?: AbortSignal): Promise<StepResult> {
     const { batch, outputs } = await this.#run(examples, softPrompt, true, signal);
@@ -151,7 +175,7 @@ export class OnnxTraining implements TrainingEngine {
       loss: lossOf(outputs),
       answerTokens: batch.answerTokens,
       gradient: Float32Array.from(gradient),
-      batch: [batch.sizes.batch, batch.sizes.length],
+      batch: [batch.sizes.batch, batch.sizes.length + (batch.sizes.past ?? 0)],
     };
   }
 
@@ -177,15 +201,17 @@ export class OnnxTraining implements TrainingEngine {
     signal: AbortSignal | undefined,
   ): Promise<{ batch: TrainingBatch; outputs: Record<string, OrtTensor> }> {
     throwIfCancelled(signal);
-    const { padTokenId, contextLength } = this.settings;
-    const batch = trainingBatch(examples, softPrompt.vectors, padTokenId, contextLength);
+    const { padTokenId, contextLength, layout } = this.settings;
+    const batch = layout
+      ? await layout.batch(examples, softPrompt.vectors, withGradient, signal)
+      : trainingBatch(examples, softPrompt.vectors, padTokenId, contextLength);
     const session = await this.#session(batch.sizes, withGradient);
     throwIfCancelled(signal);
     const { Tensor } = await loadOnnxRuntime();
-    const { batch: rows, length, answers } = batch.sizes;
+    const { batch: rows, length, answers, past = 0 } = batch.sizes;
     const all: Record<string, OrtTensor> = {
       input_ids: new Tensor('int64', batch.inputIds, [rows, length]),
-      attention_mask: new Tensor('int64', batch.attentionMask, [rows, length]),
+      attention_mask: new Tensor('int64', batch.attentionMask, [rows, past + length]),
       position_ids: new Tensor('int64', batch.positionIds, [rows, length]),
       token_type_ids: new Tensor('int64', new BigInt64Array(rows * length), [rows, length]),
       [softPromptInput]: new Tensor('float32', softPrompt.data, [softPrompt.vectors, softPrompt.hiddenSize]),
@@ -193,6 +219,9 @@ export class OnnxTraining implements TrainingEngine {
       [labelsInput]: new Tensor('int64', batch.labels, [answers]),
       [weightsInput]: new Tensor('float32', batch.weights, [answers]),
     };
+    if (batch.places) all[softPromptPlacesInput] = new Tensor('int64', batch.places, [rows, softPrompt.vectors, 2]);
+    for (const [name, { data, dims }] of batch.past ?? [])
+      all[name] = data instanceof Float32Array ? new Tensor('float32', data, dims) : new Tensor('float16', data, dims);
     const feeds: Record<string, OrtTensor> = {};
     for (const name of session.inputNames) {
       const tensor = all[name];
@@ -214,7 +243,7 @@ export class OnnxTraining implements TrainingEngine {
   }
 
   async #session(sizes: TrainingSizes, withGradient: boolean): Promise<Session> {
-    const key = `${sizes.batch}×${sizes.length}, ${sizes.answers}, ${sizes.vectors}${withGradient ? '' : ', loss only'}`;
+    const key = `${sizes.batch}×${sizes.past ?? 0}+${sizes.length}, ${sizes.answers}, ${sizes.vectors}${withGradient ? '' : ', loss only'}`;
     const held = this.#sessions.get(key);
     if (held) {
       this.#sessions.delete(key);
