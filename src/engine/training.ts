@@ -28,18 +28,28 @@ export interface TrainingSettings {
   layout?: TrainingLayout;
 }
 
-/** The forward graph of a training, and the batches that it reads. */
+/** Where the soft prompt stands in a row: makes batches, and names the forward graph that each is for. */
 export interface TrainingLayout {
-  forward: OnnxModel;
   /** `withGradient`: the examples are trained on, not only scored. */
   batch(
     examples: readonly TrainingExample[],
     vectors: number,
     withGradient: boolean,
     signal: AbortSignal | undefined,
-  ): Promise<TrainingBatch>;
-  /** Things that the user should know. */
-  notes: readonly string[];
+  ): Promise<{ forward: OnnxModel; batch: TrainingBatch }>;
+  /** Things that the user should know about the steps so far. */
+  readonly notes: readonly string[];
+}
+
+/** The soft prompt in front of the text. */
+function prefixLayout(forward: OnnxModel, { padTokenId, contextLength }: TrainingSettings): TrainingLayout {
+  return {
+    batch: async (examples, vectors) => ({
+      forward,
+      batch: trainingBatch(examples, vectors, padTokenId, contextLength),
+    }),
+    notes: [],
+  };
 }
 
 /**
@@ -151,7 +161,7 @@ export function trainingBatch(
 /** Training of one soft prompt on one model; sessions are compiled as sizes come up. */
 export class OnnxTraining implements TrainingEngine {
   readonly #file: OnnxFile;
-  readonly #forward: OnnxModel;
+  readonly #layout: TrainingLayout;
   /** Least recently used first. */
   readonly #sessions = new Map<string, Session>();
 
@@ -161,11 +171,12 @@ export class OnnxTraining implements TrainingEngine {
     private readonly settings: TrainingSettings,
   ) {
     this.#file = weightsInPlace(file);
-    this.#forward = settings.layout?.forward ?? trainingForward(this.#file);
-    this.notes = settings.layout?.notes ?? [];
+    this.#layout = settings.layout ?? prefixLayout(trainingForward(this.#file), settings);
   }
 
-  readonly notes: readonly string[];
+  get notes(): readonly string[] {
+    return this.#layout.notes;
+  }
 
   async step(examples: readonly TrainingExample[], softPrompt: SoftPrompt, signal?: AbortSignal): Promise<StepResult> {
     const { batch, outputs } = await this.#run(examples, softPrompt, true, signal);
@@ -201,11 +212,8 @@ export class OnnxTraining implements TrainingEngine {
     signal: AbortSignal | undefined,
   ): Promise<{ batch: TrainingBatch; outputs: Record<string, OrtTensor> }> {
     throwIfCancelled(signal);
-    const { padTokenId, contextLength, layout } = this.settings;
-    const batch = layout
-      ? await layout.batch(examples, softPrompt.vectors, withGradient, signal)
-      : trainingBatch(examples, softPrompt.vectors, padTokenId, contextLength);
-    const session = await this.#session(batch.sizes, withGradient);
+    const { forward, batch } = await this.#layout.batch(examples, softPrompt.vectors, withGradient, signal);
+    const session = await this.#session(forward, batch.sizes, withGradient);
     throwIfCancelled(signal);
     const { Tensor } = await loadOnnxRuntime();
     const { batch: rows, length, answers, past = 0 } = batch.sizes;
@@ -242,7 +250,7 @@ export class OnnxTraining implements TrainingEngine {
     }
   }
 
-  async #session(sizes: TrainingSizes, withGradient: boolean): Promise<Session> {
+  async #session(forward: OnnxModel, sizes: TrainingSizes, withGradient: boolean): Promise<Session> {
     const key = `${sizes.batch}×${sizes.past ?? 0}+${sizes.length}, ${sizes.answers}, ${sizes.vectors}${withGradient ? '' : ', loss only'}`;
     const held = this.#sessions.get(key);
     if (held) {
@@ -256,7 +264,7 @@ export class OnnxTraining implements TrainingEngine {
       this.#sessions.delete(oldest[0]);
       await oldest[1].release();
     }
-    const model = trainingGraph(this.#forward, sizes, { withGradient });
+    const model = trainingGraph(forward, sizes, { withGradient });
     const session = await createSession(model, {
       provider: this.settings.provider,
       weightFolder: this.#file.folder,
