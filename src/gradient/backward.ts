@@ -2,8 +2,8 @@
 
 import type { GraphNode } from '../onnx/index.ts';
 import { isFloat } from '../onnx/index.ts';
-import { HumanError } from '../shared/errors.ts';
-import { gradientRules } from './rules/index.ts';
+import { asError, HumanError } from '../shared/errors.ts';
+import { type GradientRule, gradientRules, type RuleContext } from './rules/index.ts';
 import type { TypedGraph } from './typed-graph.ts';
 
 /** An operator between the soft prompt and the loss that has no gradient rule. */
@@ -48,6 +48,18 @@ export const missingRule = (node: GraphNode): MissingRule => ({
 export const missingRules = (path: readonly GraphNode[]): MissingRule[] =>
   path.filter((node) => !(node.fullOperator in gradientRules)).map(missingRule);
 
+/** What a rule gives; where it cannot (a mode of the operator that it does not know), a HumanError saying where. */
+function applied(rule: GradientRule, context: RuleContext): (string | undefined)[] {
+  try {
+    return rule(context);
+  } catch (thrown) {
+    if (thrown instanceof HumanError) throw thrown;
+    const { operator, node, advice } = missingRule(context.node);
+    const message = `The gradient of ${operator} (node "${node}") could not be worked out: ${asError(thrown).message}.`;
+    throw new HumanError('unsupported', message, { todo: advice, cause: thrown });
+  }
+}
+
 /**
  * Adds the backward pass of `path` and gives the gradient of each value of `wanted`.
  * @param seeds gradients of the loss with respect to values at the end of the path
@@ -81,15 +93,16 @@ export function backward(
     if (dy === undefined) continue;
     const rule = gradientRules[node.fullOperator];
     if (!rule) throw new Error('checked above');
-    const inputGradients = rule({
+    const context = {
       g,
       node,
       dy,
       dys,
-      needs: (input) => onPath.has(node.input(input)),
-      made: (value) => producers.get(value),
-      consumers: (value) => consumers.get(value) ?? [],
-    });
+      needs: (input: number) => onPath.has(node.input(input)),
+      made: (value: string) => producers.get(value),
+      consumers: (value: string) => consumers.get(value) ?? [],
+    };
+    const inputGradients = applied(rule, context);
     node.inputs.forEach((input, at) => {
       const gradient = inputGradients[at];
       if (gradient === undefined || !onPath.has(input)) return;

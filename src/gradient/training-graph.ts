@@ -6,7 +6,7 @@ import { answerLogitsGraph } from './answer-rows.ts';
 import { backward, type MissingRule, missingRule, missingRules, pathBetween } from './backward.ts';
 import { inferenceRows } from './inference/index.ts';
 import { inputSizes } from './inputs.ts';
-import { lowered } from './lowerings/index.ts';
+import { lowered, lowerNodes } from './lowerings/index.ts';
 import { mergePatterns } from './patterns.ts';
 import { softPromptInput, spliceSoftPrompt } from './splice.ts';
 import { specialise, type TypedGraph } from './typed-graph.ts';
@@ -53,6 +53,7 @@ export function trainingForward(model: OnnxModel, { anywhere = false } = {}): On
  */
 export function trainingGraph(forward: OnnxModel, sizes: TrainingSizes, { withGradient = true } = {}): OnnxModel {
   const g = specialiseForward(forward, sizes);
+  if (withGradient) lowerPath(g);
   const logits = logitsOf(g);
   const seed = addLoss(g, logits, sizes);
   const outputs = [{ name: lossOutput, dtype: 'float32' as const, dims: [] as number[] }];
@@ -84,6 +85,7 @@ export function missingGradientRules(model: OnnxModel): MissingRule[] {
   if (unknown.length > 0) return unknown.map(missingRule);
   const sizes = { batch: 2, length: 5, vectors: 2, answers: 3 };
   const g = specialiseForward(forward, sizes);
+  lowerPath(g);
   return missingRules(pathBetween(g, new Set([softPromptInput]), new Set([logitsOf(g)])));
 }
 
@@ -92,6 +94,11 @@ function specialiseForward(forward: OnnxModel, { past = 0, ...sizes }: TrainingS
   const g = specialise(copy, inputSizes(forward, { ...sizes, past }));
   mergePatterns(g);
   return g;
+}
+
+/** Writes out the fused operators that the gradient goes through. */
+function lowerPath(g: TypedGraph): void {
+  lowerNodes(g, pathBetween(g, new Set([softPromptInput]), new Set([logitsOf(g)])));
 }
 
 function logitsOf(g: TypedGraph): string {

@@ -197,6 +197,9 @@ export class TypedGraph {
   }
 }
 
+/** A tensor of more elements fits no machine's memory beside a model. */
+const mostElements = 2 ** 40;
+
 /** Types of a node's outputs; for an operator without a row, or inputs that do not fit, a HumanError saying where. */
 function infer(node: GraphNode, types: ReadonlyMap<string, ValueType>, opset: number): ValueType[] {
   const row = inferenceRows[node.fullOperator];
@@ -219,7 +222,12 @@ function infer(node: GraphNode, types: ReadonlyMap<string, ValueType>, opset: nu
       },
     );
   try {
-    return row({ node, inputs, opset });
+    const types = row({ node, inputs, opset });
+    // Sizes that came out of damaged constants; ONNX Runtime would fail later, without a name.
+    for (const { dims } of types)
+      if (dims.some((dim) => !Number.isSafeInteger(dim) || dim < 0) || size(dims) > mostElements)
+        throw new Error(`the result would have the shape [${dims.join(', ')}]`);
+    return types;
   } catch (thrown) {
     const shapes = inputs.map((type) => (type ? `${type.dtype}[${type.dims.join(', ')}]` : '-')).join(', ');
     throw new HumanError(

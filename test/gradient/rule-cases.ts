@@ -98,6 +98,12 @@ const norm = (withBias: boolean, opset = 18): Case[] =>
     return { opset, inputs, arguments: inputs.map((_, at) => at), attributes: { axis, epsilon: floatAttribute(1e-5) } };
   });
 
+/** Cosines and sines of some angles. */
+const rotaryCaches = (dims: number[]): Tensor[] => {
+  const angles = numbers(sizeOf(dims), 5);
+  return [float(dims, ...angles.map(Math.cos)), float(dims, ...angles.map(Math.sin))];
+};
+
 /** By operator. A rule without a row here fails the test. */
 export const ruleCases: Record<string, Case[]> = {
   Identity: unary(),
@@ -245,6 +251,25 @@ export const ruleCases: Record<string, Case[]> = {
   LayerNormalization: norm(true),
   SimplifiedLayerNormalization: norm(false),
   RMSNormalization: norm(false, 23),
+  'com.microsoft.RotaryEmbedding': [0, 1].flatMap((interleaved) => [
+    one([2, 3, 8], [tensorOf('int64', [2, 3], [0, 1, 2, 3, 1, 4]), ...rotaryCaches([6, 2])], { interleaved }),
+    one([2, 2, 3, 4], [int64(2), ...rotaryCaches([6, 2])], { interleaved }),
+    one([1, 2, 16], [tensorOf('int64', [1, 2], [5, 1]), ...rotaryCaches([6, 2])], {
+      interleaved,
+      num_heads: 2,
+      rotary_embedding_dim: 4,
+    }),
+  ]),
+  RotaryEmbedding: [0, 1].flatMap((interleaved) => [
+    one([2, 2, 3, 4], rotaryCaches([2, 3, 2]), { interleaved }, { opset: 23 }),
+    one([2, 3, 8], rotaryCaches([2, 3, 2]), { interleaved, num_heads: 2 }, { opset: 23 }),
+    one(
+      [1, 2, 3, 6],
+      [...rotaryCaches([6, 2]), tensorOf('int64', [1, 3], [0, 4, 2])],
+      { interleaved, rotary_embedding_dim: 4 },
+      { opset: 23 },
+    ),
+  ]),
 
   MatMul: products([
     [

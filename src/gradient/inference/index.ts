@@ -2,6 +2,7 @@
  * Types and shapes of every operator's outputs, given those of its inputs; and their values, where these follow from
  * sizes and small constants (the shape arithmetic that exporters write out). One row per operator.
  */
+import { attentionInference } from './attention.ts';
 import { elementwiseInference } from './elementwise.ts';
 import { movementInference } from './movement.ts';
 import { productInference } from './product.ts';
@@ -18,4 +19,5 @@ export const inferenceRows: Readonly<Record<string, InferenceRow>> = {
   ...sizeInference,
   ...movementInference,
   ...productInference,
+  ...attentionInference,
 };

@@ -71,6 +71,9 @@ export const productInference: Record<string, InferenceRow> = {
     const b = swapLast(need(input, 1).dims, input.node.int('transB', 0) === 1);
     return [{ dtype: need(input, 0).dtype, dims: matMulDims(a, b) }];
   },
+  'com.microsoft.FusedGemm': (input) => productInference.Gemm?.(input) ?? [],
+  'com.microsoft.FusedMatMulActivation': (input) => productInference['com.microsoft.FusedMatMul']?.(input) ?? [],
+  'com.microsoft.GemmFastGelu': (input) => productInference.MatMul?.(input) ?? [],
   LayerNormalization: normalisation(2),
   SimplifiedLayerNormalization: normalisation(1),
   RMSNormalization: normalisation(0),

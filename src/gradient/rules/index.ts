@@ -3,6 +3,7 @@ import { elementwiseRules } from './elementwise.ts';
 import { linalgRules } from './linalg.ts';
 import { movementRules } from './movement.ts';
 import { reductionRules } from './reduction.ts';
+import { rotaryRules } from './rotary.ts';
 import type { GradientRule } from './rule.ts';
 
 export type { GradientRule, RuleContext } from './rule.ts';
@@ -12,4 +13,5 @@ export const gradientRules: Readonly<Record<string, GradientRule>> = {
   ...movementRules,
   ...reductionRules,
   ...linalgRules,
+  ...rotaryRules,
 };
