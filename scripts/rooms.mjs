@@ -12,15 +12,18 @@ const mayImport = {
   gradient: ['shared', 'onnx'],
   benchmark: ['shared'],
   metrics: ['shared'],
+  // provider libraries that are fetched on consent
+  libraries: ['shared'],
   // evaluate sees the engine and the run store through interfaces of its own
   evaluate: ['shared', 'benchmark', 'metrics'],
   model: ['shared', 'onnx', 'evaluate'],
-  engine: ['shared', 'onnx', 'gradient', 'model', 'evaluate'],
+  engine: ['shared', 'libraries', 'onnx', 'gradient', 'model', 'evaluate'],
   runs: ['shared', 'evaluate', 'metrics'],
   study: ['shared', 'metrics', 'runs'],
   predict: ['shared', 'metrics', 'study'],
   worker: [
     'shared',
+    'libraries',
     'onnx',
     'gradient',
     'model',
@@ -32,9 +35,9 @@ const mayImport = {
     'study',
     'predict',
   ],
-  cli: ['shared', 'model', 'benchmark', 'metrics', 'evaluate', 'runs', 'study', 'predict', 'worker'],
+  cli: ['shared', 'libraries', 'model', 'benchmark', 'metrics', 'evaluate', 'runs', 'study', 'predict', 'worker'],
   editor: ['shared', 'benchmark', 'metrics', 'runs', 'study', 'worker'],
-  views: ['shared', 'benchmark', 'metrics', 'runs', 'study', 'worker', 'editor'],
+  views: ['shared', 'libraries', 'benchmark', 'metrics', 'runs', 'study', 'worker', 'editor'],
 };
 
 /** Packages that only some rooms may import. */
