@@ -6,6 +6,7 @@ import { checkGraph } from './check.ts';
 import { messageFromModel, modelFromMessage, type OnnxModel } from './convert.ts';
 import { locateWeights, type WeightPlaces } from './external.ts';
 import type { Graph } from './graph.ts';
+import { inlineBranches, inlineFunctions } from './inline.ts';
 import { decodeModel, encodeModel } from './schema.ts';
 import { bytesOf, type Tensor } from './tensor.ts';
 
@@ -79,7 +80,9 @@ export function readOnnxFile(path: string): OnnxFile {
   if (model.graph.nodes.length === 0 || model.graph.outputs.length === 0)
     throw broken('The graph in this file has no nodes or no outputs.');
   try {
+    model = inlineFunctions(model);
     checkGraph(model.graph);
+    model = inlineBranches(model);
   } catch (thrown) {
     throw atFile(thrown, file);
   }

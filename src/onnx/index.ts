@@ -22,6 +22,7 @@ export {
   readBy,
   type ValueInfo,
 } from './graph.ts';
+export { branchOf, definedNames, inlineBranches, inlineFunctions } from './inline.ts';
 export {
   bytesOf,
   type DataType,
