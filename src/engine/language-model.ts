@@ -9,6 +9,7 @@ import type {
   LogLikelihoodResult,
   SoftPrompt,
   TrainingEngine,
+  TrainingOptions,
 } from '../evaluate/language-model.ts';
 import {
   contextLengthOf,
@@ -27,6 +28,7 @@ import { EmbeddingTable } from './embedding.ts';
 import { generate } from './generate.ts';
 import { logLikelihood } from './log-likelihood.ts';
 import { chooseProvider } from './runtime.ts';
+import { SuffixLayout } from './suffix-training.ts';
 import { OnnxTraining } from './training.ts';
 
 export class OnnxLanguageModel implements LanguageModel {
@@ -106,14 +108,20 @@ export class OnnxLanguageModel implements LanguageModel {
       );
   }
 
-  async openTraining(settings: { vectors: number; batchSize: number }): Promise<TrainingEngine> {
+  async openTraining({
+    vectors,
+    batchSize,
+    position = 'prefix',
+    passes = 1,
+  }: TrainingOptions): Promise<TrainingEngine> {
     if (!this.embedding) throw noEmbedding(this.files);
-    return new OnnxTraining(this.files.file, {
-      ...settings,
-      provider: this.provider,
-      padTokenId: this.tokenizer.padTokenId,
-      contextLength: this.contextLength,
-    });
+    const { padTokenId } = this.tokenizer;
+    const { contextLength, provider } = this;
+    const layout =
+      position === 'suffix'
+        ? new SuffixLayout(this.files, () => this.decoder(), { padTokenId, contextLength, passes })
+        : undefined;
+    return new OnnxTraining(this.files.file, { vectors, batchSize, provider, padTokenId, contextLength, layout });
   }
 
   peakMemoryBytes(): number {

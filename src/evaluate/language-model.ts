@@ -2,6 +2,7 @@
  * What tune() and evaluate() need of a model. The engine room implements it with ONNX Runtime; a test can hand over a
  * scripted one.
  */
+import type { SoftPromptPosition } from '../shared/modes.ts';
 import type { GenerationOptions, ModelIdentity, ProviderReport, StopReason } from '../shared/results.ts';
 
 /** A tuned soft prompt: row-major float32 [vectors, hiddenSize], in the space of the token embedding's output. */
@@ -9,6 +10,8 @@ export interface SoftPrompt {
   vectors: number;
   hiddenSize: number;
   data: Float32Array;
+  /** Where it was tuned to stand, and so where it is put; `prefix` where absent. */
+  position?: SoftPromptPosition;
   /** Name of the model that it was tuned on, where a file says it. */
   tunedOn?: string;
 }
@@ -94,7 +97,18 @@ export interface TrainingEngine {
     softPrompt: SoftPrompt,
     signal?: AbortSignal,
   ): Promise<{ loss: number; answerTokens: number }>;
+  /** Things that the user should know about how the steps so far were computed. */
+  readonly notes?: readonly string[];
   close(): Promise<void>;
+}
+
+export interface TrainingOptions {
+  vectors: number;
+  batchSize: number;
+  /** Where the soft prompt stands; `prefix` where absent. */
+  position?: SoftPromptPosition;
+  /** How often each training example is seen: what can be computed once is kept where it is seen again. Default: 1. */
+  passes?: number;
 }
 
 export interface LanguageModel {
@@ -120,7 +134,7 @@ export interface LanguageModel {
     settings: { batchSize: number; softPrompt: SoftPrompt | null },
     hooks: Hooks<LogLikelihoodResult>,
   ): Promise<void>;
-  openTraining(settings: { vectors: number; batchSize: number }): Promise<TrainingEngine>;
+  openTraining(settings: TrainingOptions): Promise<TrainingEngine>;
   /** Peak resident memory of the process so far, in bytes. */
   peakMemoryBytes(): number | null;
   close(): Promise<void>;

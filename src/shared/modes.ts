@@ -5,3 +5,13 @@ export type PromptMode = (typeof promptModes)[number];
 export const isPromptMode = (value: unknown): value is PromptMode => promptModes.includes(value as PromptMode);
 export const usesSoftPrompt = (mode: PromptMode): boolean => mode === 'soft-prompt' || mode === 'few-shot+soft-prompt';
 export const usesExamples = (mode: PromptMode): boolean => mode === 'few-shot' || mode === 'few-shot+soft-prompt';
+
+/**
+ * Where a soft prompt stands: in front of the whole input, as in the published method, or between the text and the
+ * answer. Behind the text, the text's keys and values do not depend on it.
+ */
+export const softPromptPositions = ['prefix', 'suffix'] as const;
+export type SoftPromptPosition = (typeof softPromptPositions)[number];
+
+export const isSoftPromptPosition = (value: unknown): value is SoftPromptPosition =>
+  softPromptPositions.includes(value as SoftPromptPosition);
