@@ -4,7 +4,7 @@
  * keys and values. The weights are not touched.
  */
 
-import { findEmbedding, softPromptInput, spliceSoftPrompt } from '../gradient/index.ts';
+import { findEmbedding, softPromptInput, spliceSoftPrompt, withCacheBranch } from '../gradient/index.ts';
 import type { ModelSignature } from '../model/index.ts';
 import { type Graph, type GraphNode, type OnnxFile, type OnnxModel, weightsInPlace } from '../onnx/index.ts';
 import { HumanError } from '../shared/errors.ts';
@@ -109,8 +109,8 @@ function joinOf(producers: Map<string, GraphNode>, past: string, present: string
   return axis === 2 || axis === -2 ? node : null;
 }
 
-/** Edits a copy of the graph for evaluation. The file's own graph is unchanged. */
-export function inferenceGraph(file: OnnxFile, signature: ModelSignature): InferenceGraph {
+/** Edits a copy of the graph for evaluation. The file's own graph is unchanged. `share`: hold prefixes once where possible. */
+export function inferenceGraph(file: OnnxFile, signature: ModelSignature, { share = true } = {}): InferenceGraph {
   const inPlace = weightsInPlace(file);
   const embedding = embeddingOf(inPlace);
   const { graph } = embedding === null ? { graph: inPlace.graph.clone() } : spliceSoftPrompt(inPlace);
@@ -125,7 +125,7 @@ export function inferenceGraph(file: OnnxFile, signature: ModelSignature): Infer
   });
   answerRows(graph, signature, opset);
   const sharesPrefix =
-    cache !== null && joined.size === cache.tensors.length && sharePrefix(graph, cache, joined, opset);
+    share && cache !== null && joined.size === cache.tensors.length && sharePrefix(graph, cache, joined, opset);
   const rows = 'softbench_rows';
   graph.outputs = [
     { name: names.logits, dtype: 'float32', dims: [rows, signature.vocabularySize] },
@@ -153,7 +153,7 @@ export function inferenceGraph(file: OnnxFile, signature: ModelSignature): Infer
 
 /** Only the part of the user's graph that looks up embeddings: input ids in, rows out. */
 export function embeddingGraph(file: OnnxFile, signature: ModelSignature): OnnxModel | null {
-  const inPlace = weightsInPlace(file);
+  const inPlace = withCacheBranch(weightsInPlace(file), false);
   const graph = inPlace.graph.clone();
   const embedding = embeddingOf(inPlace);
   if (embedding === null) return null;

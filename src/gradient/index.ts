@@ -1,6 +1,7 @@
 /** Training graphs from inference graphs: the soft prompt's place, logits where they are wanted, gradient rules. */
 export { answerLogitsGraph } from './answer-rows.ts';
 export type { MissingRule } from './backward.ts';
+export { cacheBranchInput, withCacheBranch } from './cache-branch.ts';
 export { answerPositionsInput, inputSizes, type Sizes } from './inputs.ts';
 export { loweredOperators } from './lowerings/index.ts';
 export {

@@ -4,6 +4,7 @@ import type { OnnxModel } from '../onnx/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import { answerLogitsGraph } from './answer-rows.ts';
 import { backward, type MissingRule, missingRule, missingRules, pathBetween } from './backward.ts';
+import { withCacheBranch } from './cache-branch.ts';
 import { inferenceRows } from './inference/index.ts';
 import { inputSizes } from './inputs.ts';
 import { lowered, lowerNodes } from './lowerings/index.ts';
@@ -30,9 +31,11 @@ export const gradientOutput = 'soft_prompt_gradient';
 
 /**
  * The forward graph that training starts from, sizes still open: soft prompt spliced in, caches gone from the outputs,
- * logits at answer positions only. `anywhere`: as in {@link spliceSoftPrompt}.
+ * logits at answer positions only. `anywhere`: as in {@link spliceSoftPrompt}. `cached`: of a merged decoder the branch
+ * that reads keys and values, which a graph with `past` needs.
  */
-export function trainingForward(model: OnnxModel, { anywhere = false } = {}): OnnxModel {
+export function trainingForward(file: OnnxModel, { anywhere = false, cached = false } = {}): OnnxModel {
+  const model = withCacheBranch(file, cached);
   const logits = model.graph.outputs.find(({ name }) => name === 'logits') ?? model.graph.outputs[0];
   if (!logits) throw new HumanError('unsupported', 'The graph has no output.', { todo: 'Export the model again.' });
   const spliced = spliceSoftPrompt(lowered(model), { anywhere });
