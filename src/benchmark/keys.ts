@@ -1,4 +1,5 @@
 /** The keys of benchmark files (lm-evaluation-harness 0.4.13's TaskConfig, and ours under `metadata.softbench`) and their types. One row a key. */
+import { learningRateWords } from '../shared/results.ts';
 import type { Configuration, Path } from './configuration.ts';
 import { suggestion } from './near-miss.ts';
 
@@ -190,8 +191,9 @@ export const softPromptKeys: ReadonlyMap<string, Key> = new Map(
     batch_size: { kinds: ['integer'], description: 'Items per step. Default: 8.', check: atLeast(1) },
     learning_rate: {
       kinds: ['number', 'integer', 'string'],
-      description: '`auto` follows the scale of the embedding.',
-      check: (value) => (typeof value === 'string' ? oneOf('auto')(value) : positive(value)),
+      description:
+        'Learning rate before its cosine decay. Default: `auto`, which tries a few steps at rates around what the embedding suggests.',
+      check: (value) => (typeof value === 'string' ? oneOf(...learningRateWords)(value) : positive(value)),
     },
     init: { kinds: ['string'], description: 'Where the vectors start.', check: oneOf('vocabulary', 'random') },
     seed: { kinds: ['integer'], description: 'Seed of start and batches. Default: 0.', check: atLeast(0) },

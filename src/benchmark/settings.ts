@@ -1,6 +1,6 @@
 /** From the keys of a benchmark file to typed settings, with every finding reported at its place. */
 import { isPromptMode, type PromptMode, promptModes } from '../shared/modes.ts';
-import type { GenerationOptions, SoftPromptSettings } from '../shared/results.ts';
+import { type GenerationOptions, learningRateWords, type SoftPromptSettings } from '../shared/results.ts';
 import type { Configuration, Path } from './configuration.ts';
 import { type DataOptions, splitsOf } from './data.ts';
 import type { DataFormat } from './dataset-folder.ts';
@@ -78,6 +78,8 @@ const mapping = (value: unknown): Mapping =>
 const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 const texts = (value: unknown): string[] =>
   (Array.isArray(value) ? value : [value]).filter((entry) => typeof entry === 'string');
+const learningRateWord = (value: unknown): (typeof learningRateWords)[number] | null =>
+  learningRateWords.find((word) => word === value) ?? null;
 const number = (value: unknown): number | null => (typeof value === 'number' ? value : null);
 
 /** Keys of a whole feature that Softbench has not: an error where they are used. */
@@ -401,7 +403,8 @@ function readSoftbench(configuration: Configuration): Settings['softbench'] {
       vectors: number(soft.vectors) ?? defaultSoftPrompt.vectors,
       steps: number(soft.steps) ?? defaultSoftPrompt.steps,
       batchSize: number(soft.batch_size) ?? defaultSoftPrompt.batchSize,
-      learningRate: number(soft.learning_rate) ?? defaultSoftPrompt.learningRate,
+      learningRate:
+        number(soft.learning_rate) ?? learningRateWord(soft.learning_rate) ?? defaultSoftPrompt.learningRate,
       init: soft.init === 'random' ? 'random' : defaultSoftPrompt.init,
       seed: number(soft.seed) ?? defaultSoftPrompt.seed,
       validateEvery: number(soft.validate_every) ?? defaultSoftPrompt.validateEvery,

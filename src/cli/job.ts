@@ -6,7 +6,7 @@ import { openRunStore } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import { isPromptMode, type PromptMode, promptModes } from '../shared/modes.ts';
 import type { JobRequest } from '../shared/protocol.ts';
-import type { RunFile, RunSummary, SoftPromptSettings } from '../shared/results.ts';
+import { learningRateWords, type RunFile, type RunSummary, type SoftPromptSettings } from '../shared/results.ts';
 import { loadResults, resumableGroup } from '../study/index.ts';
 import type { Given, Options } from './arguments.ts';
 import {
@@ -32,7 +32,7 @@ const jobOptions = {
   'batch-size': { type: 'whole', least: 1, help: 'items that are generated together' },
   steps: { type: 'whole', least: 1, help: 'tuning steps' },
   vectors: { type: 'whole', least: 1, help: 'vectors of the soft prompt' },
-  'learning-rate': { type: 'text', value: 'X', help: 'learning rate of tuning, or "auto"' },
+  'learning-rate': { type: 'text', value: 'X', help: 'learning rate of tuning, or "auto", "formula", "search"' },
   'tuning-batch-size': { type: 'whole', least: 1, help: 'training items per tuning step' },
   'validate-every': { type: 'whole', least: 1, help: 'tuning steps between validations' },
   seed: { type: 'whole', least: 0, help: 'seed of tuning: initial vectors and order of the training items' },
@@ -111,11 +111,15 @@ function limitOf(text: string | undefined): number | null | undefined {
   return limit;
 }
 
-function learningRateOf(text: string | undefined): number | 'auto' | undefined {
-  if (text === undefined || text === 'auto') return text;
+function learningRateOf(text: string | undefined): SoftPromptSettings['learningRate'] | undefined {
+  const word = learningRateWords.find((one) => one === text);
+  if (text === undefined || word) return word;
   const rate = Number(text);
   if (!(rate > 0) || !Number.isFinite(rate))
-    throw new HumanError('bad-input', `--learning-rate needs a number above 0 or "auto", not "${text}".`);
+    throw new HumanError(
+      'bad-input',
+      `--learning-rate needs a number above 0, or one of ${learningRateWords.join(', ')}, not "${text}".`,
+    );
   return rate;
 }
 

@@ -1,5 +1,6 @@
 /** A job's progress: one line that is updated on a terminal, plain lines now and then elsewhere. */
 import { formatSeconds } from '../metrics/index.ts';
+import { trialInWords } from '../shared/learning-rate-words.ts';
 import type { PromptMode } from '../shared/modes.ts';
 import type { JobProgress } from '../shared/protocol.ts';
 import type { Terminal } from './terminal.ts';
@@ -47,7 +48,8 @@ export class ProgressLine {
           this.#line(
             `  step ${record.step}: ${shares} on ${record.n} held-out items, loss ${record.loss.toFixed(3)}${record.best ? ' (best so far)' : ''}`,
           );
-        } else this.#advance('tuning', 'steps', record.step, steps, secondsLeft, `loss ${record.loss.toFixed(3)}`);
+        } else if (record.kind === 'trial') this.#line(`  learning rate ${trialInWords(record)}`);
+        else this.#advance('tuning', 'steps', record.step, steps, secondsLeft, `loss ${record.loss.toFixed(3)}`);
         break;
       }
       case 'items': {

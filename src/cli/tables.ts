@@ -7,6 +7,7 @@ import {
   formatShare,
   splitGain,
 } from '../metrics/index.ts';
+import { learningRateInWords } from '../shared/learning-rate-words.ts';
 import type { ItemRecord, RunFile, RunSummary, Scores, Share } from '../shared/results.ts';
 import { table } from './terminal.ts';
 
@@ -55,6 +56,9 @@ export function resultLines(outcomes: readonly ModeOutcome[]): string[] {
         : [],
     ),
     ...outcomes.flatMap(({ summary }) => causeLine(summary)),
+    ...outcomes.flatMap(({ run: { mode, learningRate } }) =>
+      learningRate ? [`Learning rate, ${mode}: ${learningRateInWords(learningRate)}.`] : [],
+    ),
     ...comparisonLines(outcomes),
   ];
 }
@@ -139,6 +143,7 @@ export function modeJson({ run, summary }: Pick<ModeOutcome, 'run' | 'summary'>)
     run: run.id,
     provider: run.provider.running,
     settings: run.settings,
+    learningRate: run.learningRate ?? null,
     notes: run.notes,
   };
 }

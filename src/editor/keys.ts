@@ -72,7 +72,11 @@ export const valueMeanings: Record<string, Record<string, string>> = {
     json: 'A JSON value.',
   },
   'metadata.softbench.modes': Object.fromEntries(promptModes.map((mode) => [mode, ''])),
-  'metadata.softbench.soft_prompt.learning_rate': { auto: 'Follows the scale of the token embedding.' },
+  'metadata.softbench.soft_prompt.learning_rate': {
+    auto: 'About three rates are tried, six steps each; the best goes on. Under 30 steps: `formula`.',
+    formula: 'By the scale and the width of the token embedding, nothing tried.',
+    search: 'Five to nine rates are tried, ten steps each; the best goes on.',
+  },
   'metadata.softbench.soft_prompt.init': {
     vocabulary: 'At the embeddings of tokens drawn by seed.',
     random: 'At random numbers of the scale of the embedding.',

@@ -12,6 +12,17 @@ export interface AdamOptions {
 
 export const tuningAdam: AdamOptions = { beta1: 0.8, beta2: 0.95, epsilon: 1e-8, clipNorm: 1 };
 
+/**
+ * The same for a parameter whose entries are of the size `scale`, as if it were learned in units of that size: a model
+ * whose embedding is written ten times as large is tuned alike. Adam's step does not depend on the gradient's size, but
+ * the two thresholds do.
+ */
+export const scaledAdam = (scale: number): AdamOptions => ({
+  ...tuningAdam,
+  epsilon: tuningAdam.epsilon / scale,
+  clipNorm: tuningAdam.clipNorm / scale,
+});
+
 export interface AdamState {
   firstMoment: Float32Array;
   secondMoment: Float32Array;

@@ -6,13 +6,12 @@ import type { Benchmark } from '../benchmark/types.ts';
 import { CancelledError, HumanError, sentenceOf, throwIfCancelled } from '../shared/errors.ts';
 import { type PromptMode, usesExamples, usesSoftPrompt } from '../shared/modes.ts';
 import type { EngineSettings, JobProgress, JobRequest } from '../shared/protocol.ts';
-import type { ItemRecord, RunFile, RunSummary, SoftPromptSettings } from '../shared/results.ts';
+import type { ItemRecord, RunFile, RunSummary } from '../shared/results.ts';
 import { evaluate } from './evaluate.ts';
 import type { LanguageModel, SoftPrompt } from './language-model.ts';
-import { automaticLearningRate } from './learning-rate.ts';
 import type { RunFolder, RunStore, RunWriter } from './run-store.ts';
 import { summarise } from './summarise.ts';
-import { type ResolvedSoftPromptSettings, tune } from './tune.ts';
+import { tune } from './tune.ts';
 
 /** The other rooms, handed in: the worker gives the real ones, a test may script them. */
 export interface JobRooms {
@@ -191,11 +190,11 @@ async function obtainSoftPrompt(
       todo: 'Tune it again.',
     });
   }
-  if (!settings || settings.learningRate === 'auto')
-    throw new Error('A tuning run is written with its settings resolved.');
+  if (!settings) throw new Error('A tuning run is written with its settings.');
   hooks.progress({ kind: 'phase', phase: 'tuning', mode, message: 'Tuning the soft prompt' });
-  const outcome = await tune(model, benchmark, settings as ResolvedSoftPromptSettings, writer, {
+  const outcome = await tune(model, benchmark, settings, writer, {
     signal: hooks.signal,
+    onPhase: (message) => hooks.progress({ kind: 'phase', phase: 'tuning', mode, message }),
     onRecord: (record, secondsLeft) =>
       hooks.progress({ kind: 'tuning', run: writer.run.id, record, steps: settings.steps, secondsLeft }),
   });
@@ -240,21 +239,11 @@ async function describeRun(job: Job, mode: PromptMode): Promise<WantedRun> {
       fewShotSeed: benchmark.fewShotSeed,
       batchSize: overrides.batchSize ?? 8,
       generation: benchmark.generation,
-      softPrompt: tuned ? resolveSoftPrompt({ ...benchmark.softPrompt, ...overrides.softPrompt }, model) : null,
+      softPrompt: tuned ? { ...benchmark.softPrompt, ...overrides.softPrompt } : null,
       softPromptFrom: tunedElsewhere,
     },
     provider: model.provider,
     notes,
-  };
-}
-
-/** Puts a number in place of `auto`. */
-export function resolveSoftPrompt(settings: SoftPromptSettings, model: LanguageModel): ResolvedSoftPromptSettings {
-  const { learningRate } = settings;
-  return {
-    ...settings,
-    learningRate:
-      learningRate === 'auto' ? automaticLearningRate(model.embeddingScale, model.hiddenSize) : learningRate,
   };
 }
 

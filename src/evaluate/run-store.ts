@@ -30,7 +30,9 @@ export interface RunWriter {
   loadCheckpoint(): Promise<TuningCheckpoint | null>;
   saveSoftPrompt(softPrompt: SoftPrompt, metadata: Record<string, string>): Promise<void>;
   loadSoftPrompt(): Promise<SoftPrompt | null>;
-  update(change: Partial<Pick<RunFile, 'status' | 'message' | 'notes' | 'settings' | 'provider'>>): Promise<void>;
+  update(
+    change: Partial<Pick<RunFile, 'status' | 'message' | 'notes' | 'settings' | 'provider' | 'learningRate'>>,
+  ): Promise<void>;
   saveSummary(summary: RunSummary): Promise<void>;
   /** Releases the folder's lock. */
   close(): Promise<void>;

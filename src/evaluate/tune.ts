@@ -3,24 +3,20 @@
  * The method: arXiv 2606.12117 (10 vectors, 80 steps of 8 samples); choices that the study leaves open are in
  * docs/architecture.md, "Tuning".
  */
-import type { Benchmark, Item } from '../benchmark/types.ts';
-import { CancelledError, HumanError, throwIfCancelled } from '../shared/errors.ts';
+import type { Benchmark } from '../benchmark/types.ts';
+import { CancelledError, throwIfCancelled } from '../shared/errors.ts';
 import type { SoftPromptSettings, TuningRecord } from '../shared/results.ts';
-import { adamStep, cosineLearningRate, newAdamState, norm } from './adam.ts';
+import { newAdamState } from './adam.ts';
 import { planBatches } from './examples.ts';
-import type { LanguageModel, SoftPrompt, TrainingEngine, TrainingExample } from './language-model.ts';
+import type { LanguageModel, SoftPrompt } from './language-model.ts';
 import { Random } from './random.ts';
+import { decideLearningRate } from './rate-trials.ts';
 import type { RunWriter, TuningCheckpoint } from './run-store.ts';
-import { encodeExample } from './text.ts';
+import { prepareExamples } from './tuning-data.ts';
+import { heldOutLoss, isSound, notFinite, type Tuning, type TuningHooks, takeStep } from './tuning-step.ts';
 import { turn } from './turn.ts';
 
-/** Settings with the learning rate as a number. */
-export type ResolvedSoftPromptSettings = SoftPromptSettings & { learningRate: number };
-
-export interface TuningHooks {
-  signal?: AbortSignal;
-  onRecord?(record: TuningRecord, secondsLeft: number | null): void;
-}
+export type { TuningHooks } from './tuning-step.ts';
 
 export interface TuningOutcome {
   softPrompt: SoftPrompt;
@@ -38,7 +34,7 @@ export interface TuningOutcome {
 export async function tune(
   model: LanguageModel,
   benchmark: Benchmark,
-  settings: ResolvedSoftPromptSettings,
+  settings: SoftPromptSettings,
   run: RunWriter,
   hooks: TuningHooks = {},
 ): Promise<TuningOutcome> {
@@ -48,6 +44,7 @@ export async function tune(
   await run.truncateTuning(state.step);
   const training = await model.openTraining({ vectors: settings.vectors, batchSize: settings.batchSize });
   const clock = new StepClock(settings);
+  const tuning: Tuning = { model, benchmark, settings, run, hooks, data, batches, training };
   let mark = performance.now();
 
   const report = async (record: TuningRecord): Promise<void> => {
@@ -59,34 +56,21 @@ export async function tune(
 
   try {
     if (needsValidation(run, state.step, settings)) {
-      await report(await validate(model, benchmark, training, data, settings, state, hooks.signal));
+      await report(await validate(tuning, state));
+      await run.saveCheckpoint(state);
     }
+    const { value: peak, steps: made } = await decideLearningRate(tuning, state, report);
     for (let step = state.step + 1; step <= settings.steps; step++) {
       throwIfCancelled(hooks.signal);
-      const batch = batches[step - 1] ?? [];
-      const started = performance.now();
-      const { loss, gradient, answerTokens, batch: shape } = await training.step(batch, state.softPrompt, hooks.signal);
-      const gradientNorm = norm(gradient);
-      if (!Number.isFinite(loss) || !Number.isFinite(gradientNorm)) throw notFinite(step, loss, state);
-      const learningRate = cosineLearningRate(settings.learningRate, step, settings.steps);
-      adamStep(state.softPrompt.data, gradient, state, step, learningRate);
-      state.step = step;
-      const seconds = (performance.now() - started) / 1000;
-      clock.stepped(seconds);
-      await report({
-        schema: 1,
-        kind: 'step',
-        step,
-        loss,
-        gradientNorm,
-        learningRate,
-        seconds,
-        batch: shape,
-        answerTokens,
-      });
+      // The first steps have been made already where the search has just chosen this rate.
+      const { record, after } = made[step - 1] ?? (await takeStep(tuning, state, step, peak));
+      if (!isSound(record)) throw notFinite(step, record.loss, state.best);
+      Object.assign(state, after);
+      clock.stepped(record.seconds);
+      await report(record);
       if (isValidationStep(step, settings)) {
         const before = performance.now();
-        await report(await validate(model, benchmark, training, data, settings, state, hooks.signal));
+        await report(await validate(tuning, state));
         clock.validated((performance.now() - before) / 1000);
         await run.saveCheckpoint(state);
       }
@@ -108,72 +92,7 @@ export async function tune(
   return { softPrompt: best.softPrompt, bestStep: best.step, seconds: state.seconds, notes: data.notes };
 }
 
-interface TuningData {
-  training: TrainingExample[];
-  /** Held out from the training split: never trained on, generated at each validation. */
-  validation: { item: Item; prompt: readonly number[]; example: TrainingExample }[];
-  notes: string[];
-}
-
-async function prepareExamples(
-  model: LanguageModel,
-  benchmark: Benchmark,
-  settings: ResolvedSoftPromptSettings,
-): Promise<TuningData> {
-  const items = benchmark.trainingSplit === null ? [] : await benchmark.items('training');
-  const notes: string[] = [];
-  if (items.length < 2) {
-    throw new HumanError(
-      'bad-input',
-      `The benchmark "${benchmark.task}" has ${items.length === 0 ? 'no training items' : 'only one training item'} to tune a soft prompt on; it needs two, one of them to validate with.`,
-      {
-        place: { file: benchmark.file },
-        todo: 'Name a split with data as `training_split:` (or `validation_split:`) in the benchmark file.',
-      },
-    );
-  }
-  const shuffled = new Random(settings.seed ^ 0x5eed).shuffle(items);
-  const heldOut = Math.max(1, Math.min(settings.validationItems, Math.floor(items.length / 5)));
-  const encode = async (item: Item): Promise<TrainingExample> =>
-    encodeExample(model.tokenizer, (await benchmark.prompt(item, 0)).text, benchmark.trainingAnswer(item));
-  const room = (model.contextLength ?? Number.POSITIVE_INFINITY) - settings.vectors;
-  if (room < 1) {
-    throw new HumanError(
-      'bad-input',
-      `${settings.vectors} vectors leave no room for a prompt: the model has ${model.contextLength} positions.`,
-      { place: { file: benchmark.file }, todo: 'Lower `vectors` under `metadata: softbench: soft_prompt:`.' },
-    );
-  }
-
-  const validation: TuningData['validation'] = [];
-  const training: TrainingExample[] = [];
-  let leftOut = 0;
-  for (const item of shuffled) {
-    if (training.length >= settings.steps * settings.batchSize) break;
-    const example = await encode(item);
-    if (example.answer.length === 0 || example.prompt.length + example.answer.length > room) leftOut++;
-    else if (validation.length < heldOut) validation.push({ item, prompt: example.prompt, example });
-    else training.push(example);
-  }
-  if (training.length === 0) {
-    throw new HumanError(
-      'bad-input',
-      `None of the ${items.length} training items of "${benchmark.task}" fits into the model's ${model.contextLength} positions behind ${settings.vectors} vectors.`,
-      { place: { file: benchmark.file }, todo: 'Shorten the prompt or choose a model with a longer context.' },
-    );
-  }
-  if (leftOut > 0)
-    notes.push(`${leftOut} training items were left out: longer than the model's context, or without an answer.`);
-  const needed = settings.steps * settings.batchSize;
-  if (training.length < needed) {
-    notes.push(
-      `${training.length} training items for ${needed} samples: each was seen about ${(needed / training.length).toFixed(1)} times.`,
-    );
-  }
-  return { training, validation, notes };
-}
-
-async function start(model: LanguageModel, settings: ResolvedSoftPromptSettings): Promise<TuningCheckpoint> {
+async function start(model: LanguageModel, settings: SoftPromptSettings): Promise<TuningCheckpoint> {
   const { vectors, init, seed } = settings;
   const size = vectors * model.hiddenSize;
   const random = new Random(seed);
@@ -211,15 +130,8 @@ const needsValidation = (run: RunWriter, step: number, settings: SoftPromptSetti
   !run.tuningRecords.some((record) => record.kind === 'validation' && record.step === step);
 
 /** Generates and scores the held-out slice; keeps the vectors if they are the best so far (S, then F, then loss). */
-async function validate(
-  model: LanguageModel,
-  benchmark: Benchmark,
-  training: TrainingEngine,
-  data: TuningData,
-  settings: ResolvedSoftPromptSettings,
-  state: TuningCheckpoint,
-  signal: AbortSignal | undefined,
-): Promise<TuningRecord> {
+async function validate(tuning: Tuning, state: TuningCheckpoint): Promise<TuningRecord> {
+  const { model, benchmark, data, settings } = tuning;
   const { validation } = data;
   let inFormat = 0;
   let right = 0;
@@ -227,7 +139,7 @@ async function validate(
     validation.map(({ prompt }, index) => ({ index, tokens: prompt })),
     { ...benchmark.generation, batchSize: settings.batchSize, softPrompt: state.softPrompt },
     {
-      signal,
+      signal: tuning.hooks.signal,
       onResult: ({ index, text, stop }) => {
         const entry = validation[index];
         if (!entry) return;
@@ -237,21 +149,10 @@ async function validate(
       },
     },
   );
-  let lossSum = 0;
-  let tokens = 0;
-  for (let i = 0; i < validation.length; i += settings.batchSize) {
-    throwIfCancelled(signal);
-    const part = validation.slice(i, i + settings.batchSize).map(({ example }) => example);
-    const { loss, answerTokens } = await training.loss(part, state.softPrompt, signal);
-    lossSum += loss * answerTokens;
-    tokens += answerTokens;
-    await turn();
-  }
-  // prepareExamples() leaves at least one item here, and no answer is empty.
+  const loss = await heldOutLoss(tuning, state.softPrompt);
   const n = validation.length;
   const F = inFormat / n;
   const S = right / n;
-  const loss = lossSum / tokens;
   const { best } = state;
   const better = best === null || S > best.S || (S === best.S && (F > best.F || (F === best.F && loss < best.loss)));
   if (better) {
@@ -282,13 +183,6 @@ const save = (
     model: model.identity.name,
     step: String(best.step),
   });
-
-function notFinite(step: number, loss: number, state: TuningCheckpoint): HumanError {
-  const kept = state.best ? ` The best vectors so far (step ${state.best.step}) are kept.` : '';
-  return new HumanError('engine', `The loss at step ${step} is ${loss}: tuning has diverged.${kept}`, {
-    todo: 'Lower `learning_rate` under `metadata: softbench: soft_prompt:`, or use the fp32 file of this model.',
-  });
-}
 
 /** Estimates the time left from the median step and the mean validation. */
 class StepClock {

@@ -51,6 +51,7 @@ const share = fields({ value: orNull(number), low: number, high: number, count: 
 const named = orNull(fields({ answer: text, share }));
 const reading = fields({ answer: orNull(text), span: orNull(list(number)) });
 
+const trialFields = { rate: number, steps: count, loss: orNull(number) };
 const runFile = fields({
   id: text,
   softbench: text,
@@ -83,6 +84,9 @@ const runFile = fields({
     softPrompt: orNull(fields({ vectors: count, steps: count, batchSize: count, seed: number })),
     softPromptFrom: orNull(text),
   }),
+  learningRate: optional(
+    fields({ value: number, by: oneOf(['setting', 'formula', 'search']), trials: list(fields(trialFields)) }),
+  ),
   provider: fields({ asked: text, running: text, reason: text, threads: number }),
   notes: list(text),
 });
@@ -129,8 +133,11 @@ const item = fields({
 const step = fields({ kind: oneOf(['step']), step: count, gradientNorm: orNull(number), learningRate: number });
 // Losses are not looked at: one that is not finite is null in JSON.
 const validation = fields({ kind: oneOf(['validation']), step: count, n: count, F: number, S: number, best: yesNo });
+const trial = fields({ kind: oneOf(['trial']), step: count, ...trialFields, losses: list(orNull(number)) });
+/** By kind; what has another is checked as a step, and told so. */
+const tuningKinds: Readonly<Record<string, Check>> = { step, validation, trial };
 const tuning: Check = (value, path) =>
-  ((value as { kind?: unknown } | null)?.kind === 'validation' ? validation : step)(value, path);
+  (tuningKinds[String((value as { kind?: unknown } | null)?.kind)] ?? step)(value, path);
 
 /** Parses JSON text and checks schema version and fields. Throws a plain Error that says what is wrong. */
 function parser<T>(check: Check): (json: string) => T {

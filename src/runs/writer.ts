@@ -110,7 +110,9 @@ export class FolderWriter implements RunWriter {
     return (await readSoftPrompt(join(this.folder, runFiles.softPrompt)))?.softPrompt ?? null;
   }
 
-  update(change: Partial<Pick<RunFile, 'status' | 'message' | 'notes' | 'settings' | 'provider'>>): Promise<void> {
+  update(
+    change: Partial<Pick<RunFile, 'status' | 'message' | 'notes' | 'settings' | 'provider' | 'learningRate'>>,
+  ): Promise<void> {
     const next = this.#updates.then(async () => {
       await this.lock.check();
       const run: RunFile = { ...this.run, ...change, updated: new Date().toISOString() };

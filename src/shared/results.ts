@@ -97,8 +97,34 @@ export interface ItemRecord {
   choices?: { texts: string[]; logLikelihoods: number[]; gold: number; right: boolean; rightNormalised: boolean };
 }
 
-/** One line of tuning.jsonl: one optimiser step, or one validation. */
+/** One learning rate that was tried before tuning. */
+export interface LearningRateTrial {
+  rate: number;
+  /** Optimiser steps that were made at it, all from the same start and on the same batches. */
+  steps: number;
+  /** Mean cross-entropy per answer token of held-out items after them; null where it diverged. */
+  loss: number | null;
+}
+
+/** The learning rate that a run was tuned at, and where it came from. */
+export interface LearningRateChoice {
+  value: number;
+  by: 'setting' | 'formula' | 'search';
+  /** By rate, from the lowest; empty where nothing was tried. */
+  trials: LearningRateTrial[];
+}
+
+/** One line of tuning.jsonl: one learning rate tried before the first step, one optimiser step, or one validation. */
 export type TuningRecord =
+  | (LearningRateTrial & {
+      schema: 1;
+      kind: 'trial';
+      /** Always 0: before the first step that counts. */
+      step: 0;
+      /** Loss of each step's batch before its update. */
+      losses: number[];
+      seconds: number;
+    })
   | {
       schema: 1;
       kind: 'step';
@@ -129,13 +155,19 @@ export type TuningRecord =
 
 export type RunStatus = 'running' | 'stopped' | 'failed' | 'finished';
 
-/** Soft-prompt settings as resolved for a run. */
+/** What a learning rate may be besides a number. */
+export const learningRateWords = ['auto', 'formula', 'search'] as const;
+
+/** Soft-prompt settings of a run. */
 export interface SoftPromptSettings {
   vectors: number;
   steps: number;
   batchSize: number;
-  /** 'auto' is resolved to a number before a run is written. */
-  learningRate: number | 'auto';
+  /**
+   * A number; `formula`: by the embedding's scale and width; `search`: the best of many, by a few steps at each; `auto`:
+   * the same with few, or the formula where the tuning is short. The number used: {@link RunFile.learningRate}.
+   */
+  learningRate: number | (typeof learningRateWords)[number];
   init: 'vocabulary' | 'random';
   seed: number;
   validateEvery: number;
@@ -167,6 +199,21 @@ export interface ProviderReport {
   running: string;
   reason: string;
   threads: number;
+  /** Providers that go before the one that runs, and a clause why each does not. */
+  others?: { name: string; reason: string }[];
+  /** Where a GPU's provider runs: which nodes it left to the CPU, one entry a kind of graph that has run. */
+  nodes?: NodePlacement[];
+}
+
+/** Nodes of a graph after ONNX Runtime's optimisation, by where they ran. */
+export interface NodePlacement {
+  graph: 'training' | 'inference';
+  nodes: number;
+  /** How many of them the CPU computed, and their operators, the commonest first. */
+  cpuNodes: number;
+  cpuOperators: Record<string, number>;
+  /** Copies between the device and the CPU that ONNX Runtime put in. */
+  copies: number;
 }
 
 /** run.json */
@@ -203,6 +250,8 @@ export interface RunFile {
     /** The run whose soft-prompt.safetensors is used, where it is not this run's own. */
     softPromptFrom: string | null;
   };
+  /** Set when the learning rate of a tuned run has been decided. */
+  learningRate?: LearningRateChoice;
   provider: ProviderReport;
   /** Anything the user should know about how the numbers came about. */
   notes: string[];

@@ -199,6 +199,8 @@ function follow(job: Job, progress: JobProgress): void {
       if (!job.runs.includes(progress.run.id)) job.runs.push(progress.run.id);
       break;
     case 'tuning':
+      // Between trials the phase says which one is on.
+      if (progress.record.kind === 'trial') break;
       job.activity = `tuning, step ${progress.record.step} of ${progress.steps}`;
       job.fraction = progress.steps > 0 ? progress.record.step / progress.steps : null;
       job.secondsLeft = progress.secondsLeft;

@@ -96,7 +96,10 @@ export class LiveResults {
           // A resumed tuning goes on from its checkpoint: steps after it are done again.
           const { record } = progress;
           const isLater = (one: TuningRecord): boolean =>
-            one.step > record.step || (one.step === record.step && one.kind === record.kind);
+            one.step > record.step ||
+            (one.kind === 'trial' && record.kind === 'trial'
+              ? one.rate === record.rate
+              : one.step === record.step && one.kind === record.kind);
           told.tuning = [...told.tuning.filter((one) => !isLater(one)), record];
         }
         return null;

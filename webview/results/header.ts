@@ -144,7 +144,7 @@ const settings: { label: string; of(mode: ModeResult): string }[] = [
     label: 'Shots',
     of: ({ run: { settings: each } }) => (each.shots === 0 ? '0' : `${each.shots}, seed ${each.fewShotSeed}`),
   },
-  { label: 'Soft prompt', of: ({ run: { settings: each } }) => softPrompt(each) },
+  { label: 'Soft prompt', of: ({ run }) => softPrompt(run) },
   {
     label: 'Generation',
     of: ({
@@ -172,10 +172,10 @@ const settings: { label: string; of(mode: ModeResult): string }[] = [
   { label: 'Versions', of: ({ run }) => `Softbench ${run.softbench}, ONNX Runtime ${run.onnxruntime}` },
 ];
 
-function softPrompt({ softPrompt: each, softPromptFrom }: RunFile['settings']): string {
+function softPrompt({ settings: { softPrompt: each, softPromptFrom }, learningRate }: RunFile): string {
   if (!each) return '–';
   const from = softPromptFrom ? `, taken from ${softPromptFrom}` : '';
-  return `${each.vectors} vectors, ${each.steps} steps × ${each.batchSize}, learning rate ${each.learningRate}, ${each.init} init, seed ${each.seed}${from}`;
+  return `${each.vectors} vectors, ${each.steps} steps × ${each.batchSize}, learning rate ${learningRate?.value ?? each.learningRate}, ${each.init} init, seed ${each.seed}${from}`;
 }
 
 /** Values that all modes share stand once. */

@@ -1,4 +1,6 @@
 /** The tuning curve: F, S and K on the held-out slice, and the loss of each step. */
+
+import { learningRateInWords } from '../../src/shared/learning-rate-words.ts';
 import type { ModeResult, ResultsView } from '../../src/shared/protocol.ts';
 import type { TuningRecord } from '../../src/shared/results.ts';
 import { Chart, referenceLine, tooltipStyle } from '../charts.ts';
@@ -15,6 +17,7 @@ export class TuningSection {
   readonly element: HTMLElement;
   readonly #canvas = h('canvas', { role: 'img' });
   readonly #words = h('p', { class: 'words' });
+  readonly #rate = h('p', { class: 'muted' });
   readonly #table = h('div', {});
   readonly #choice = dropdown<string>('Tuned mode', (run) => {
     this.#run = run;
@@ -58,6 +61,7 @@ export class TuningSection {
       h('div', { class: 'heading-row' }, h('h2', { id: 'tuning-heading' }, 'Tuning curve'), this.#choice.element),
       h('figure', {}, legend, h('div', { class: 'chart chart-tuning' }, this.#canvas)),
       this.#words,
+      this.#rate,
       this.#table,
     );
     onThemeChange(() => {
@@ -85,6 +89,9 @@ export class TuningSection {
     if (!shown) return;
     const { tuning, run } = shown;
     this.#words.textContent = tuningInWords(tuning);
+    const { learningRate } = run;
+    this.#rate.hidden = !learningRate;
+    this.#rate.textContent = learningRate ? `Learning rate ${learningRateInWords(learningRate)}.` : '';
     render(this.#table, [this.#run, tuning.length], () => this.#tableContent(tuning));
     this.#draw(tuning, run.settings.softPrompt?.steps ?? 0);
   }
