@@ -2,5 +2,5 @@
 
 export { inspectModel } from './inspect.ts';
 export { OnnxLanguageModel, openLanguageModel } from './language-model.ts';
-export { chooseProvider, onnxRuntimeVersion, physicalCores } from './runtime.ts';
+export { chooseProvider, onnxRuntimeVersion, physicalCores, providerStatuses } from './runtime.ts';
 export { verifyModel } from './verify.ts';

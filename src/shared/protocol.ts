@@ -93,6 +93,19 @@ export interface VerifyReport {
   reason: string | null;
 }
 
+/** An execution provider on this machine. */
+export interface ProviderStatus {
+  name: string;
+  title: string;
+  /** A session was opened with it and computed right. */
+  runs: boolean;
+  /** Whether `auto` takes it where it runs. */
+  automatic: boolean;
+  /** Where it does not run: a clause that says why, and what to do. */
+  reason: string | null;
+  todo: string | null;
+}
+
 export interface PromptPreview {
   mode: PromptMode;
   parts: { kind: string; text: string }[];
@@ -112,6 +125,8 @@ export type WorkerApi = {
     { total: number; previews: PromptPreview[] }
   >;
   provider: Method<EngineSettings, { running: string; reason: string }>;
+  /** Every provider, tried. */
+  providers: Method<void, ProviderStatus[]>;
   /** Frees models and sessions. */
   release: Method<void, void>;
 };

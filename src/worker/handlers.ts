@@ -3,7 +3,14 @@ import type { Benchmark } from '../benchmark/types.ts';
 import { type JobRooms, type LanguageModel, runJob, type Tokenizer } from '../evaluate/index.ts';
 import { CancelledError, HumanError, throwIfCancelled } from '../shared/errors.ts';
 import { usesExamples, usesSoftPrompt } from '../shared/modes.ts';
-import type { EngineSettings, ModelReport, PromptPreview, VerifyReport, WorkerApi } from '../shared/protocol.ts';
+import type {
+  EngineSettings,
+  ModelReport,
+  PromptPreview,
+  ProviderStatus,
+  VerifyReport,
+  WorkerApi,
+} from '../shared/protocol.ts';
 import type { Handlers } from '../shared/rpc.ts';
 import { ModelShelf } from './shelf.ts';
 
@@ -13,6 +20,7 @@ export interface WorkerRooms extends Omit<JobRooms, 'versions'> {
   verifyModel(folder: string, engine: EngineSettings, progress: (message: string) => void): Promise<VerifyReport>;
   openTokenizer(folder: string): Promise<Tokenizer>;
   provider(engine: EngineSettings): Promise<{ running: string; reason: string }>;
+  providers(): Promise<ProviderStatus[]>;
 }
 
 export function workerHandlers(rooms: WorkerRooms): Handlers<WorkerApi> {
@@ -55,6 +63,7 @@ export function workerHandlers(rooms: WorkerRooms): Handlers<WorkerApi> {
       return previewPrompts(benchmark, tokenizer, index);
     },
     provider: (engine) => rooms.provider(engine),
+    providers: () => rooms.providers(),
     release: () => shelf.release(),
   };
 }

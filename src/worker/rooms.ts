@@ -2,7 +2,14 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { openBenchmark } from '../benchmark/index.ts';
-import { chooseProvider, inspectModel, onnxRuntimeVersion, openLanguageModel, verifyModel } from '../engine/index.ts';
+import {
+  chooseProvider,
+  inspectModel,
+  onnxRuntimeVersion,
+  openLanguageModel,
+  providerStatuses,
+  verifyModel,
+} from '../engine/index.ts';
 import type { SoftPrompt } from '../evaluate/index.ts';
 import { loadTokenizer, readModelFolder } from '../model/index.ts';
 import { importAdapter, openRunStore, readSoftPrompt, runFiles } from '../runs/index.ts';
@@ -21,6 +28,7 @@ export const rooms: WorkerRooms = {
     const { running, reason } = await chooseProvider(settings);
     return { running, reason };
   },
+  providers: providerStatuses,
   versions: async () => ({ softbench: productVersion(), onnxruntime: await onnxRuntimeVersion() }),
 };
 

@@ -33,6 +33,7 @@ serveHost(
     verifyModel: () => Promise.reject(new HumanError('unsupported', 'Not in this test.')),
     openTokenizer: async () => scriptedModel().tokenizer,
     provider: async () => ({ running: 'cpu', reason: 'scripted' }),
+    providers: async () => [],
     versions: async () => ({ softbench: '0.0.0', onnxruntime: '0.0.0' }),
   }),
 );

@@ -1,0 +1,214 @@
+/** Execution providers: what each needs, how graphs are cut for it, and which one runs. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type * as OnnxRuntime from 'onnxruntime-node';
+import { HumanError } from '../shared/errors.ts';
+import type { EngineSettings, ProviderStatus } from '../shared/protocol.ts';
+import type { ProviderReport } from '../shared/results.ts';
+import { loadOnnxRuntime, nativeFolder, platform, runtimePlace } from './binding.ts';
+import { type Obstacle, probe } from './probe.ts';
+import { physicalCores } from './threads.ts';
+
+export type ProviderName = Exclude<EngineSettings['executionProvider'], 'auto'>;
+
+export interface Provider {
+  title: string;
+  /** `process.platform/process.arch`; empty: everywhere. */
+  platforms: string[];
+  /** Files that must lie beside libonnxruntime. */
+  libraries: string[];
+  /** The package of src/libraries that has them. */
+  package: string | null;
+  /** Whether `auto` takes it where it works. Only what is known to be worth it: see docs/architecture.md. */
+  automatic: boolean;
+  /**
+   * `few`: batches, lengths and places of the cache come from few sizes. A device's allocator keeps what every new
+   * shape has asked for, and some providers compile kernels for each shape.
+   */
+  shapes: 'many' | 'few';
+  /** Training graphs held compiled at a time. On a device each has a copy of the weights of its own. */
+  mostTrainingSessions: number;
+  /** Session options that the provider needs, and entries of ONNX Runtime's session configuration. */
+  options: OnnxRuntime.InferenceSession.SessionOptions;
+  configuration: Record<string, string>;
+  /**
+   * The device whose arena gives unused memory back after the first run of each new shape
+   * (`memory.enable_memory_arena_shrinkage`); null: never.
+   */
+  shrinks: string | null;
+  /** Whether onnxruntime-node can leave outputs on the device and take them as inputs (location `gpu-buffer`). */
+  keepsOutputs: boolean;
+  /** Where it cannot run. */
+  todo: string;
+}
+
+const choose = 'Set the execution provider (softbench.executionProvider, --provider) to auto or cpu.';
+
+export const providers: Record<ProviderName, Provider> = {
+  cuda: {
+    title: 'CUDA',
+    platforms: ['linux/x64'],
+    libraries: ['libonnxruntime_providers_shared.so', 'libonnxruntime_providers_cuda.so'],
+    package: 'cuda',
+    automatic: true,
+    shapes: 'few',
+    mostTrainingSessions: 2,
+    options: {},
+    configuration: {
+      // Weights get memory of exactly their size, outside of the arena, which grows by powers of two.
+      'session.use_device_allocator_for_initializers': '1',
+    },
+    shrinks: 'gpu:0',
+    // The binding recognises outputs on a device by the name of WebGPU's allocator alone.
+    keepsOutputs: false,
+    todo: choose,
+  },
+  webgpu: {
+    title: 'WebGPU',
+    platforms: [],
+    libraries: [],
+    package: null,
+    automatic: false,
+    shapes: 'few',
+    mostTrainingSessions: 2,
+    options: {},
+    configuration: {},
+    shrinks: null,
+    keepsOutputs: true,
+    todo: choose,
+  },
+  dml: {
+    title: 'DirectML',
+    platforms: ['win32/x64', 'win32/arm64'],
+    libraries: [],
+    package: null,
+    automatic: false,
+    shapes: 'few',
+    mostTrainingSessions: 2,
+    // DirectML takes neither: https://onnxruntime.ai/docs/execution-providers/DirectML-ExecutionProvider.html
+    options: { enableMemPattern: false, executionMode: 'sequential' },
+    configuration: {},
+    shrinks: null,
+    keepsOutputs: false,
+    todo: `DirectML runs on Windows only. ${choose}`,
+  },
+  coreml: {
+    title: 'Core ML',
+    platforms: ['darwin/arm64', 'darwin/x64'],
+    libraries: [],
+    package: null,
+    automatic: false,
+    shapes: 'few',
+    mostTrainingSessions: 2,
+    options: {},
+    configuration: {},
+    shrinks: null,
+    keepsOutputs: false,
+    todo: `Core ML runs on macOS only. ${choose}`,
+  },
+  cpu: {
+    title: 'CPU',
+    platforms: [],
+    libraries: [],
+    package: null,
+    automatic: true,
+    shapes: 'many',
+    // Making one anew costs about half a step; keeping one costs some 100 MB (135M parameters), the mapped weights being
+    // the same pages in all of them.
+    mostTrainingSessions: 4,
+    options: {},
+    configuration: {},
+    shrinks: null,
+    keepsOutputs: false,
+    todo: '',
+  },
+};
+
+const names = Object.keys(providers) as ProviderName[];
+
+/** The row of the provider that a report says is running. */
+export function providerOf({ running }: ProviderReport): Provider {
+  return providers[running as ProviderName] ?? providers.cpu;
+}
+
+/** What can be told without trying. */
+function knownObstacle(name: ProviderName): Obstacle | null {
+  const { platforms, libraries, todo, package: from } = providers[name];
+  if (platforms.length && !platforms.includes(platform)) return { reason: `there is none for ${platform}`, todo };
+  const { module, problem } = runtimePlace();
+  const missing = module ? libraries.filter((file) => !existsSync(join(nativeFolder(module), file))) : [];
+  if (!missing.length) return null;
+  const install = from
+    ? `Run "softbench providers install ${from}" (in VS Code: Softbench: Install GPU Libraries), or ${choose[0]?.toLowerCase()}${choose.slice(1)}`
+    : todo;
+  if (problem) return { reason: problem.replace(/\.$/, ''), todo: install };
+  return { reason: `its libraries are not installed (${missing.join(', ')})`, todo: install };
+}
+
+/** Trying costs a process that loads a GPU's driver: once a process is enough. */
+const tried = new Map<ProviderName, Promise<Obstacle | null>>();
+
+/** Why a provider cannot work here, or null where a session was opened with it and computed right. */
+async function obstacleOf(name: ProviderName): Promise<Obstacle | null> {
+  if (name === 'cpu') return null;
+  const known = knownObstacle(name);
+  const { module } = runtimePlace();
+  if (known || !module) return known;
+  const attempt = tried.get(name) ?? probe(module, name);
+  tried.set(name, attempt);
+  return attempt;
+}
+
+/**
+ * Which provider runs, and why. `auto` never fails; a provider asked for by name that cannot work is
+ * HumanError('engine') with what to do.
+ */
+export async function chooseProvider(settings: EngineSettings): Promise<ProviderReport> {
+  await loadOnnxRuntime();
+  const asked = settings.executionProvider;
+  const threads = settings.threads > 0 ? settings.threads : physicalCores();
+  if (asked === 'auto') {
+    const others: NonNullable<ProviderReport['others']> = [];
+    for (const name of names.filter((one) => providers[one].automatic)) {
+      const obstacle = await obstacleOf(name);
+      if (!obstacle) {
+        const reason = others.length
+          ? `${others.map((other) => `${providers[other.name as ProviderName].title} is not used: ${other.reason}`).join('; ')}.`
+          : `${providers[name].title} works here.`;
+        return { asked, running: name, reason, threads, others };
+      }
+      others.push({ name, reason: obstacle.reason });
+    }
+  }
+  if (!names.includes(asked as ProviderName))
+    throw new HumanError('bad-input', `"${asked}" is not an execution provider.`, {
+      todo: `Choose auto, ${names.join(', ')}.`,
+    });
+  const name = asked as ProviderName;
+  const obstacle = await obstacleOf(name);
+  if (obstacle)
+    throw new HumanError('engine', `The execution provider "${asked}" cannot run here: ${obstacle.reason}.`, {
+      todo: obstacle.todo || providers[name].todo,
+    });
+  return { asked, running: name, reason: 'As set.', threads };
+}
+
+/** All providers, each tried: what runs here, and why the others do not. */
+export async function providerStatuses(): Promise<ProviderStatus[]> {
+  await loadOnnxRuntime();
+  const statuses: ProviderStatus[] = [];
+  // One after the other: two drivers that begin at once tell less when one fails.
+  for (const name of names) {
+    const obstacle = await obstacleOf(name);
+    const { title, automatic } = providers[name];
+    statuses.push({
+      name,
+      title,
+      runs: obstacle === null,
+      automatic,
+      reason: obstacle?.reason ?? null,
+      todo: obstacle ? obstacle.todo || providers[name].todo : null,
+    });
+  }
+  return statuses;
+}
