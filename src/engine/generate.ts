@@ -9,6 +9,7 @@ import { type KeyValueCache, placesFor } from './cache.ts';
 import type { Decoder, Distribution } from './decoder.ts';
 import { commonPrefixLength } from './prefix.ts';
 import { randomStream, sampleToken } from './sampling.ts';
+import { inFront, readTexts } from './soft-prompt.ts';
 import { type StopFinder, stopFinder } from './stop.ts';
 
 interface Row {
@@ -77,7 +78,7 @@ export async function generate(
   const job: Job = { ...begun, exact };
   const prefix = await decoder.readPrefix(
     first?.tokens.slice(0, shared) ?? [],
-    settings.softPrompt,
+    inFront(settings.softPrompt),
     hooks.signal,
     exact,
   );
@@ -124,12 +125,14 @@ async function join(
   }
   const from = cache.count;
   for (const _ of taken) cache.addRow();
-  const suffixes = taken.map(({ tokens }) => tokens.slice(shared));
-  const distributions = await decoder.read(
+  const texts = taken.map(({ tokens }) => tokens.slice(shared));
+  const distributions = await readTexts(
+    decoder,
     cache,
     from,
-    suffixes,
-    suffixes.map(({ length }, row) => ({ row, position: length - 1 })),
+    { texts },
+    settings.softPrompt,
+    texts.map(({ length }, row) => ({ row, position: length - 1 })),
     { logits: settings.temperature > 0, signal: job.hooks.signal },
   );
   rows.push(...taken.map((request) => newRow(job, request)));

@@ -7,6 +7,7 @@ import { HumanError, throwIfCancelled } from '../shared/errors.ts';
 import { type KeyValueCache, type Prefix, placesFor } from './cache.ts';
 import type { Decoder, Distribution, Wanted } from './decoder.ts';
 import { commonPrefixLength } from './prefix.ts';
+import { inFront, isSuffix, readTexts } from './soft-prompt.ts';
 
 /** Continuations of one context. */
 interface Group {
@@ -84,15 +85,15 @@ export async function logLikelihood(
   const columns = placesFor(longest) + Math.max(context.length - shared, 0) + continuation;
   const exact = decoder.cached && (await decoder.exactFor(columns));
   const prefix = decoder.cached
-    ? await decoder.readPrefix(context.slice(0, shared), settings.softPrompt, hooks.signal, exact)
+    ? await decoder.readPrefix(context.slice(0, shared), inFront(settings.softPrompt), hooks.signal, exact)
     : null;
   const size = Math.max(1, settings.batchSize);
   let read = 0;
   while (groups.length) {
     throwIfCancelled(hooks.signal);
-    const batch = takeBatch(groups, size, exact);
+    const batch = takeBatch(groups, size, exact, isSuffix(settings.softPrompt));
     const finished = decoder.cached
-      ? await scoreBatch(decoder, batch, { prefix, shared, vectors, size, exact })
+      ? await scoreBatch(decoder, batch, { prefix, shared, softPrompt: settings.softPrompt, size, exact })
       : await scoreWithoutCache(decoder, batch, settings.softPrompt);
     read += finished;
     hooks.onTokens?.(read);
@@ -107,18 +108,24 @@ export async function logLikelihood(
   }
 }
 
-/** What a group reads in its first run: its context, with the continuation behind it where that is the only one. */
-const firstRead = ({ context, members }: Group): readonly number[] => {
+/** What a group reads behind its context in its first run: the continuation where that is the only one. */
+const behindContext = ({ members }: Group): readonly number[] => {
   const only = members.length === 1 ? members[0]?.request.continuation : undefined;
-  return only && only.length > 1 ? [...context, ...only.slice(0, -1)] : context;
+  return only?.slice(0, -1) ?? [];
 };
 
-function takeBatch(groups: Group[], size: number, sameLength: boolean): Group[] {
+/** What must be equal in groups that share a batch of rows of one length. */
+const shapeOf = (group: Group, suffix: boolean): string => {
+  const [context, behind] = [group.context.length, behindContext(group).length];
+  return suffix ? `${context}+${behind}` : `${context + behind}`;
+};
+
+function takeBatch(groups: Group[], size: number, sameLength: boolean, suffix: boolean): Group[] {
   const batch = groups.splice(0, size);
   if (!sameLength) return batch;
-  const length = batch[0] ? firstRead(batch[0]).length : 0;
-  const same = batch.filter((group) => firstRead(group).length === length);
-  groups.unshift(...batch.filter((group) => firstRead(group).length !== length));
+  const shape = batch[0] && shapeOf(batch[0], suffix);
+  const same = batch.filter((group) => shapeOf(group, suffix) === shape);
+  groups.unshift(...batch.filter((group) => shapeOf(group, suffix) !== shape));
   return same;
 }
 
@@ -126,7 +133,7 @@ interface BatchSettings {
   prefix: Prefix | null;
   /** Tokens of the prefix. */
   shared: number;
-  vectors: number;
+  softPrompt: SoftPrompt | null;
   size: number;
   /** Rows of a cache share one length (KeyValueCache). */
   exact: boolean;
@@ -135,10 +142,11 @@ interface BatchSettings {
 async function scoreBatch(
   decoder: Decoder,
   groups: readonly Group[],
-  { prefix, shared, vectors, size, exact }: BatchSettings,
+  { prefix, shared, softPrompt, size, exact }: BatchSettings,
 ): Promise<number> {
-  const texts = groups.map(firstRead);
-  const longest = Math.max(...texts.map(({ length }) => length)) + vectors;
+  const after = groups.map(behindContext);
+  const lengths = groups.map(({ context }, row) => context.length + (after[row]?.length ?? 0));
+  const longest = Math.max(...lengths) + (softPrompt?.vectors ?? 0);
   const cache = decoder.newCache(groups.length, longest, prefix, exact);
   for (const _ of groups) cache.addRow();
   const wanted: (Wanted & { target: number; member: Member })[] = [];
@@ -147,17 +155,19 @@ async function scoreBatch(
       for (const [offset, target] of member.request.continuation.entries())
         if (offset === 0 || members.length === 1)
           wanted.push({ row, position: context.length - shared - 1 + offset, target, member });
-  const distributions = await decoder.read(
+  const distributions = await readTexts(
+    decoder,
     cache,
     0,
-    texts.map((text) => text.slice(shared)),
+    { texts: groups.map(({ context }) => context.slice(shared)), after },
+    softPrompt,
     wanted,
   );
   for (const [index, { member, target }] of wanted.entries()) {
     const distribution = distributions[index];
     if (distribution) note(member, target, distribution);
   }
-  let read = texts.reduce((sum, text) => sum + text.length - shared, 0);
+  let read = lengths.reduce((sum, length) => sum + length - shared, 0);
   // Further tokens of several continuations: each goes on from a copy of its context's keys and values.
   const rest = groups.flatMap(({ members }, row) =>
     members.length > 1
