@@ -1,0 +1,37 @@
+/** Where a soft prompt stands among the tokens that a decoder reads. */
+import type { SoftPrompt } from '../evaluate/language-model.ts';
+import type { KeyValueCache } from './cache.ts';
+import type { Decoder, Distribution, Wanted } from './decoder.ts';
+
+type Tokens = readonly number[];
+
+export const isSuffix = (softPrompt: SoftPrompt | null): boolean => softPrompt?.position === 'suffix';
+
+/** The soft prompt that stands in front of all rows, and is read with what they begin with; else null. */
+export const inFront = (softPrompt: SoftPrompt | null): SoftPrompt | null => (isSuffix(softPrompt) ? null : softPrompt);
+
+/**
+ * Reads texts into rows from `from` on and, where the soft prompt stands behind the text, the soft prompt and what
+ * follows it; a soft prompt in front has been read before.
+ * @param after what each row reads behind its text and the soft prompt
+ * @param wanted positions counted in text and `after` together; behind the text's last token means behind the soft
+ *   prompt that follows it. None may be before.
+ */
+export async function readTexts(
+  decoder: Decoder,
+  cache: KeyValueCache,
+  from: number,
+  { texts, after }: { texts: readonly Tokens[]; after?: readonly Tokens[] },
+  softPrompt: SoftPrompt | null,
+  wanted: readonly Wanted[],
+  options: { logits?: boolean; signal?: AbortSignal } = {},
+): Promise<Distribution[]> {
+  const rest = texts.map((_, row) => after?.[row] ?? []);
+  if (!softPrompt || !isSuffix(softPrompt)) {
+    const whole = after ? texts.map((text, row) => [...text, ...(rest[row] ?? [])]) : texts;
+    return decoder.read(cache, from, whole, wanted, options);
+  }
+  const behind = wanted.map((want) => ({ ...want, position: want.position - (texts[want.row]?.length ?? 0) }));
+  await decoder.read(cache, from, texts, [], { signal: options.signal });
+  return decoder.read(cache, from, rest, behind, { ...options, softPrompt });
+}
