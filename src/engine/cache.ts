@@ -13,8 +13,8 @@ export interface NewEntries {
   data: Elements;
   /** Positions that the tensor has along its time axis. */
   time: number;
-  /** Position along the time axis where the new ones begin. */
-  start: number;
+  /** Position along the time axis where the new ones begin; null: behind each row's own entries. */
+  start: number | null;
 }
 
 const makers: Partial<Record<CacheSignature['dtype'], (size: number) => Elements>> = {
@@ -174,7 +174,8 @@ export class KeyValueCache {
       for (const [index, count] of counts.entries()) {
         const row = from + index;
         for (let head = 0; head < heads; head++) {
-          const source = ((index * heads + head) * entry.time + entry.start) * headSize;
+          const start = entry.start ?? this.length(row);
+          const source = ((index * heads + head) * entry.time + start) * headSize;
           const target = ((row * heads + head) * this.#capacity + this.length(row)) * headSize;
           buffer.set(entry.data.subarray(source, source + count * headSize), target);
         }

@@ -50,6 +50,27 @@ export interface DecoderSettings extends Omit<SessionSettings, 'weightFolder'> {
   contextLength: number | null;
 }
 
+/** Several new tokens behind a cache: in a batch of rows, in one row at a time, or token by token. */
+type Continuing = 'batch' | 'row' | 'token';
+
+interface RunOptions {
+  softPrompt?: SoftPrompt | null;
+  /** All logits of the wanted positions. */
+  logits?: boolean;
+  /** Nothing of a failure goes to the error output: it is expected. */
+  quiet?: boolean;
+}
+
+/** Rows know their own length in the graph: it takes no position ids, and needs no equal lengths. */
+const countsRows = ({ cacheOutputs }: InferenceGraph): boolean =>
+  cacheOutputs.length > 0 && cacheOutputs.every(({ entries }) => entries === 'behind rows');
+
+const complete = (found: readonly (Distribution | undefined)[]): Distribution[] =>
+  found.map((distribution) => {
+    if (!distribution) throw new Error('A wanted position is not among the tokens.');
+    return distribution;
+  });
+
 export class Decoder {
   /** All rows of a batch must have one length, because the graph takes positions from the cache's; see {@link exactFor}. */
   readonly exact: boolean;
@@ -60,10 +81,11 @@ export class Decoder {
     private readonly signature: ModelSignature,
     private readonly graph: InferenceGraph,
     private readonly settings: DecoderSettings,
-    /** Behind a cache the graph reads one token a run. */
-    private readonly oneByOne = false,
+    oneByOne = false,
   ) {
-    this.exact = !signature.positionIds || !signature.attentionMask;
+    const counts = signature.positionIds !== null || countsRows(graph);
+    this.exact = !counts || !signature.attentionMask;
+    if (oneByOne) this.#continuing = Promise.resolve('token');
   }
 
   static async open(files: ModelFiles, settings: DecoderSettings): Promise<Decoder> {
@@ -124,7 +146,7 @@ export class Decoder {
 
   /** Whether the graph has a KV cache; without one every step reads the whole text again. */
   get cached(): boolean {
-    return this.signature.cache !== null;
+    return this.graph.cache !== null;
   }
   get takesSoftPrompt(): boolean {
     return this.graph.embedding !== null;
@@ -167,7 +189,7 @@ export class Decoder {
   }
 
   #sameLogits(expected: Distribution | undefined, found: Distribution | undefined): boolean {
-    const tolerance = this.signature.cache?.dtype === 'float32' ? 1e-3 : 5e-2;
+    const tolerance = this.graph.cache?.dtype === 'float32' ? 1e-3 : 5e-2;
     return (
       expected?.logits?.every(
         (logit, index) => Math.abs(logit - (found?.logits?.[index] ?? Number.NaN)) <= tolerance,
@@ -177,9 +199,9 @@ export class Decoder {
 
   /** Room for `rows` rows of up to `longest` positions, the prefix counted, that all begin with `prefix`. */
   newCache(rows: number, longest: number, prefix: Prefix | null = null, exact = this.exact): KeyValueCache {
-    if (!this.signature.cache) throw new Error('This graph has no KV cache.');
+    if (!this.graph.cache) throw new Error('This graph has no KV cache.');
     const own = prefix?.shared ? longest - prefix.cache.length(0) : longest;
-    return new KeyValueCache(this.signature.cache, rows, own, exact, prefix);
+    return new KeyValueCache(this.graph.cache, rows, own, exact, prefix);
   }
 
   /** Reads what all rows begin with; null where that is nothing. */
@@ -236,14 +258,81 @@ export class Decoder {
     options: { softPrompt?: SoftPrompt | null; logits?: boolean; signal?: AbortSignal } = {},
   ): Promise<Distribution[]> {
     const longest = Math.max(...tokens.map(({ length }) => length));
-    const piece = !this.oneByOne
-      ? cache?.exact === false
-        ? pieceLength
-        : longest
-      : cache && cache.capacity > 0
-        ? 1
-        : longest;
-    if (!cache || longest <= piece) return this.#run(cache, from, tokens, wanted, options);
+    const held = tokens.some((_, row) => (cache?.length(from + row) ?? 0) > 0);
+    const piece = cache?.exact === false ? pieceLength : longest;
+    const once = longest + (options.softPrompt?.vectors ?? 0) === 1 || (!held && longest <= piece);
+    if (!cache || once) return this.#run(cache, from, tokens, wanted, options);
+    this.#continuing ??= this.#tryContinuing();
+    const continuing = await this.#continuing;
+    if (continuing === 'token')
+      return held
+        ? this.#readInPieces(cache, from, tokens, wanted, options, 1)
+        : this.#run(cache, from, tokens, wanted, options);
+    if (continuing === 'batch' || tokens.length === 1)
+      return this.#readInPieces(cache, from, tokens, wanted, options, piece);
+    const found = new Array<Distribution | undefined>(wanted.length);
+    for (const [row, list] of tokens.entries()) {
+      const here = [...wanted.entries()].filter(([, want]) => want.row === row);
+      const mine = here.map(([, want]) => ({ ...want, row: 0 }));
+      const results = await this.#readInPieces(cache, from + row, [list], mine, options, piece);
+      for (const [index, [place]] of here.entries()) found[place] = results[index];
+    }
+    return complete(found);
+  }
+
+  /** How the graph reads several new tokens behind a cache; null: not tried yet. */
+  #continuing: Promise<Continuing> | null = null;
+
+  /** Whether several tokens can be read in one run behind what a cache holds. */
+  async continues(): Promise<boolean> {
+    this.#continuing ??= this.#tryContinuing();
+    return (await this.#continuing) !== 'token';
+  }
+
+  /**
+   * Tries it on a few tokens, in rows with unlike numbers of new ones: ONNX Runtime's GroupQueryAttention takes several
+   * tokens behind a past in batches of one row only, and the masks of some exporters fit either a whole prompt or one
+   * token. Nothing in a graph's inputs tells.
+   */
+  async #tryContinuing(): Promise<Continuing> {
+    const tokens = [1, 2, 3, 4, 5, 6, 7].map((id) => id % this.settings.vocabularySize);
+    const [begin, end] = [tokens.slice(0, 4), tokens.slice(4)];
+    const expected = await this.#run(
+      null,
+      0,
+      [tokens],
+      end.map((_, position) => ({ row: 0, position: begin.length + position })),
+      { logits: true },
+    );
+    const works = async (rows: readonly (readonly number[])[]): Promise<boolean> => {
+      const cache = this.newCache(rows.length, tokens.length, null, true);
+      for (const _ of rows) cache.addRow();
+      const begins = rows.map(() => begin);
+      const wanted = rows.map(({ length }, row) => ({ row, position: length - 1 }));
+      try {
+        await this.#run(cache, 0, begins, [], {});
+        const found = await this.#run(cache, 0, rows, wanted, { logits: true, quiet: true });
+        return rows.every(({ length }, row) => this.#sameLogits(expected[length - 1], found[row]));
+      } catch (error) {
+        // ONNX Runtime's word that shapes do not fit
+        if (error instanceof HumanError) return false;
+        throw error;
+      }
+    };
+    if (await works([end, end.slice(0, 1)])) return 'batch';
+    return (await works([end])) ? 'row' : 'token';
+  }
+
+  async #readInPieces(
+    cache: KeyValueCache,
+    from: number,
+    tokens: readonly (readonly number[])[],
+    wanted: readonly Wanted[],
+    options: { softPrompt?: SoftPrompt | null; logits?: boolean; signal?: AbortSignal },
+    piece: number,
+  ): Promise<Distribution[]> {
+    const longest = Math.max(...tokens.map(({ length }) => length));
+    if (longest <= piece) return this.#run(cache, from, tokens, wanted, options);
     const found = new Array<Distribution | undefined>(wanted.length);
     for (let start = 0; start < longest; start += piece) {
       throwIfCancelled(options.signal);
@@ -260,10 +349,7 @@ export class Decoder {
       );
       for (const [index, [place]] of here.entries()) found[place] = results[index];
     }
-    return found.map((distribution) => {
-      if (!distribution) throw new Error('A wanted position is not among the tokens.');
-      return distribution;
-    });
+    return complete(found);
   }
 
   async #run(
@@ -271,7 +357,7 @@ export class Decoder {
     from: number,
     tokens: readonly (readonly number[])[],
     wanted: readonly Wanted[],
-    { softPrompt = null, logits = false }: { softPrompt?: SoftPrompt | null; logits?: boolean },
+    { softPrompt = null, logits = false, quiet = false }: RunOptions,
   ): Promise<Distribution[]> {
     const { signature, graph, ort } = this;
     const vectors = softPrompt?.vectors ?? 0;
@@ -286,7 +372,9 @@ export class Decoder {
     const rows = tokens.length;
     const counts = tokens.map(({ length }) => length + vectors);
     const sequence = Math.max(...counts);
-    const past = cache?.capacity ?? 0;
+    // Rows that hold nothing yet are read as a first prompt, whatever room there is for them.
+    const empty = tokens.every((_, row) => (cache?.length(from + row) ?? 0) === 0);
+    const past = empty ? 0 : (cache?.capacity ?? 0);
     const ids = new Float64Array(rows * sequence).fill(this.settings.padTokenId);
     const positions = new Float64Array(rows * sequence);
     const mask = new Float64Array(rows * (past + sequence));
@@ -318,12 +406,12 @@ export class Decoder {
     integers(signature.positionIds, positions, [rows, sequence]);
     integers(signature.attentionMask, mask, [rows, past + sequence]);
     if (signature.useCacheBranch) feeds[signature.useCacheBranch.name] = new ort.Tensor('bool', [past > 0], [1]);
-    if (signature.cache) {
-      const views = (cache ?? this.newCache(0, 0)).views(from, from + rows);
+    if (graph.cache) {
+      const views = empty ? this.newCache(0, 0).views(0, 0) : (cache ?? this.newCache(0, 0)).views(from, from + rows);
       const tensor = (data: Float32Array | Uint16Array, dims: number[]): OrtTensor =>
         data instanceof Float32Array ? new ort.Tensor('float32', data, dims) : new ort.Tensor('float16', data, dims);
       for (const { name, data, dims } of views) {
-        if (!cache) dims[0] = rows;
+        if (empty) dims[0] = rows;
         feeds[name] = tensor(data, dims);
       }
       if (graph.sharesPrefix)
@@ -352,19 +440,19 @@ export class Decoder {
     if (cache) fetches.push(...graph.cacheOutputs.map(({ output }) => output));
     let outputs: Awaited<ReturnType<Session['run']>>;
     try {
-      outputs = await this.session.run(feeds, fetches);
+      outputs = await this.session.run(feeds, fetches, quiet ? { logSeverityLevel: 4 } : {});
     } catch (error) {
       throw runError(error, rows, past + sequence);
     }
     if (cache) {
       const entries = new Map<string, NewEntries>();
-      for (const { past: name, output, grows } of graph.cacheOutputs) {
+      for (const { past: name, output, entries: kind } of graph.cacheOutputs) {
         const tensor = outputs[output];
         if (!tensor) throw new Error(`The graph gave no ${output}.`);
         entries.set(name, {
           data: tensor.data as Float32Array | Uint16Array,
           time: tensor.dims[2] ?? 0,
-          start: grows ? past : 0,
+          start: kind === 'behind rows' ? null : 0,
         });
       }
       cache.append(from, counts, entries);

@@ -4,10 +4,17 @@
  * keys and values. The weights are not touched.
  */
 
-import { findEmbedding, softPromptInput, spliceSoftPrompt, withCacheBranch } from '../gradient/index.ts';
-import type { ModelSignature } from '../model/index.ts';
+import {
+  findEmbedding,
+  softPromptInput,
+  spliceSoftPrompt,
+  withCacheBranch,
+  withOpenEmbedding,
+} from '../gradient/index.ts';
+import type { CacheSignature, ModelSignature } from '../model/index.ts';
 import { type Graph, type GraphNode, type OnnxFile, type OnnxModel, weightsInPlace } from '../onnx/index.ts';
 import { HumanError } from '../shared/errors.ts';
+import { type CacheOutput, editCache } from './cache-graph.ts';
 import { sharePrefix } from './shared-prefix.ts';
 
 /** Names of what the edit adds. */
@@ -35,11 +42,10 @@ export interface InferenceGraph {
   embedding: string | null;
   /** Whether a prefix can be held once for all rows of a batch (shared-prefix.ts). */
   sharesPrefix: boolean;
-  /**
-   * Per cache tensor the output to read: its new part [batch, heads, new, head size], where the graph joins it to the
-   * past in the open (`grows: false`), else the whole (`grows: true`).
-   */
-  cacheOutputs: { past: string; output: string; grows: boolean }[];
+  /** The cache as the edited graph takes it: a tensor for keys and one for values, whatever the file has. */
+  cache: CacheSignature | null;
+  /** Per cache tensor the output to read. */
+  cacheOutputs: CacheOutput[];
 }
 
 /** Operators that treat every position by itself and take the hidden states first: the head may be moved before them. */
@@ -111,18 +117,16 @@ function joinOf(producers: Map<string, GraphNode>, past: string, present: string
 
 /** Edits a copy of the graph for evaluation. The file's own graph is unchanged. `share`: hold prefixes once where possible. */
 export function inferenceGraph(file: OnnxFile, signature: ModelSignature, { share = true } = {}): InferenceGraph {
-  const inPlace = weightsInPlace(file);
+  const inPlace = withOpenEmbedding(weightsInPlace(file));
   const embedding = embeddingOf(inPlace);
   const { graph } = embedding === null ? { graph: inPlace.graph.clone() } : spliceSoftPrompt(inPlace);
   const opset = inPlace.opsets.get('') ?? 13;
   const producers = graph.producers();
-  const { cache } = signature;
-  const joined = new Map<string, string>();
-  const cacheOutputs = (cache?.tensors ?? []).map(({ past, present }) => {
-    const join = cache?.kind === 'separate' ? joinOf(producers, past, present) : null;
-    if (join) joined.set(past, join.output());
-    return { past, output: join?.input(1) ?? present, grows: join === null };
-  });
+  const {
+    cache,
+    outputs: cacheOutputs,
+    joined,
+  } = editCache(graph, signature.cache, opset, (past, present) => joinOf(producers, past, present));
   answerRows(graph, signature, opset);
   const sharesPrefix =
     share && cache !== null && joined.size === cache.tensors.length && sharePrefix(graph, cache, joined, opset);
@@ -147,13 +151,14 @@ export function inferenceGraph(file: OnnxFile, signature: ModelSignature, { shar
     weightFolder: file.folder,
     embedding,
     sharesPrefix,
+    cache,
     cacheOutputs,
   };
 }
 
 /** Only the part of the user's graph that looks up embeddings: input ids in, rows out. */
 export function embeddingGraph(file: OnnxFile, signature: ModelSignature): OnnxModel | null {
-  const inPlace = withCacheBranch(weightsInPlace(file), false);
+  const inPlace = withOpenEmbedding(withCacheBranch(weightsInPlace(file), false));
   const graph = inPlace.graph.clone();
   const embedding = embeddingOf(inPlace);
   if (embedding === null) return null;

@@ -64,7 +64,7 @@ export function bothBranches(files: ModelFiles): InferenceGraph {
     weightFolder: cached.weightFolder,
     embedding: cached.embedding === null || fresh.embedding === null ? null : cached.embedding,
     sharesPrefix: false,
-    // Without a cache all of the positions are new ones, whichever of both a branch hands back.
+    cache: cached.cache,
     cacheOutputs: cached.cacheOutputs,
   };
 }

@@ -3,7 +3,7 @@ export { answerLogitsGraph } from './answer-rows.ts';
 export type { MissingRule } from './backward.ts';
 export { cacheBranchInput, withCacheBranch } from './cache-branch.ts';
 export { answerPositionsInput, inputSizes, type Sizes } from './inputs.ts';
-export { loweredOperators } from './lowerings/index.ts';
+export { loweredOperators, withOpenEmbedding } from './lowerings/index.ts';
 export {
   type Embedding,
   findEmbedding,

@@ -2,6 +2,7 @@
 
 import type { DataType, GraphNode, OnnxModel, Tensor } from '../onnx/index.ts';
 import { HumanError } from '../shared/errors.ts';
+import { withOpenEmbedding } from './lowerings/index.ts';
 
 /** Name of the input that {@link spliceSoftPrompt} adds: [vectors, hidden]. */
 export const softPromptInput = 'soft_prompt';
@@ -28,11 +29,12 @@ export interface Embedding {
 const passing = new Set(['Identity', 'Cast', 'Reshape', 'Unsqueeze', 'Squeeze', 'Flatten']);
 
 /**
- * The token embedding of a language model's graph: the Gather on `input_ids`.
+ * The token embedding of a language model's graph: the Gather on `input_ids`. Names are those of the graph with its
+ * embedding in the open ({@link withOpenEmbedding}).
  * @throws HumanError where there is none
  */
 export function findEmbedding(model: OnnxModel): Embedding {
-  const { graph } = model;
+  const { graph } = withOpenEmbedding(model);
   const producers = graph.producers();
   const consumers = graph.consumers();
   const ids = graph.inputs.find(({ name }) => name === 'input_ids');
@@ -87,8 +89,9 @@ export function findEmbedding(model: OnnxModel): Embedding {
  * the placeholders are then there.
  */
 export function spliceSoftPrompt(model: OnnxModel, { anywhere = false } = {}): OnnxModel {
-  const graph = model.graph.clone();
-  const copy = { ...model, graph };
+  const open = withOpenEmbedding(model);
+  const graph = open.graph.clone();
+  const copy = { ...open, graph };
   const { output, hiddenSize, dtype } = findEmbedding(copy);
   const maker = graph.producers().get(output);
   const text = graph.fresh(`${output}_text`);
