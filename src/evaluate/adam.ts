@@ -12,6 +12,9 @@ export interface AdamOptions {
 
 export const tuningAdam: AdamOptions = { beta1: 0.8, beta2: 0.95, epsilon: 1e-8, clipNorm: 1 };
 
+/** Largest norm of a gradient in units of the parameter's scale: near what 1 meant to the models it was chosen on. */
+const scaledClipNorm = 0.2;
+
 /**
  * The same for a parameter whose entries are of the size `scale`, as if it were learned in units of that size: a model
  * whose embedding is written ten times as large is tuned alike. Adam's step does not depend on the gradient's size, but
@@ -20,7 +23,7 @@ export const tuningAdam: AdamOptions = { beta1: 0.8, beta2: 0.95, epsilon: 1e-8,
 export const scaledAdam = (scale: number): AdamOptions => ({
   ...tuningAdam,
   epsilon: tuningAdam.epsilon / scale,
-  clipNorm: tuningAdam.clipNorm / scale,
+  clipNorm: scaledClipNorm / scale,
 });
 
 export interface AdamState {
