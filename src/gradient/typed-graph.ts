@@ -16,6 +16,7 @@ import {
 } from '../onnx/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import { inferenceRows } from './inference/index.ts';
+import { SelectedRows } from './selected-rows.ts';
 import { axisOf, mostKnownValues, sameDims, size, type ValueType } from './types.ts';
 
 export class TypedGraph {
@@ -282,6 +283,7 @@ export function specialise(model: OnnxModel, sizes: ReadonlyMap<string, readonly
     } else typed.input(name, dtype, dims);
   }
   const resolve = (name: string): string => alias.get(name) ?? name;
+  const selected = new SelectedRows(typed);
   for (const original of source.nodes) {
     const node = original.clone();
     node.inputs = node.inputs.map(resolve);
@@ -289,7 +291,9 @@ export function specialise(model: OnnxModel, sizes: ReadonlyMap<string, readonly
       const parts = node.inputs.filter((name) => size(typed.types.get(name)?.dims ?? [1]) > 0);
       if (parts.length > 0) node.inputs = parts;
     }
+    if (selected.enumerate(node)) continue;
     const types = infer(node, typed.types, opset);
+    selected.follow(node, types);
     const [first] = types;
     const [input] = node.inputs;
     const inputType = input === undefined ? undefined : typed.types.get(input);
@@ -324,6 +328,7 @@ export function specialise(model: OnnxModel, sizes: ReadonlyMap<string, readonly
   }
   graph.outputs = source.outputs.map((value) => {
     const name = resolve(value.name);
+    selected.end(name);
     const type = typed.types.get(name);
     return { name, dtype: type?.dtype ?? value.dtype, dims: type ? [...type.dims] : value.dims };
   });

@@ -212,6 +212,26 @@ export const ruleCases: Record<string, Case[]> = {
     one([3, 4], [tensorOf('int64', [3, 2], [0, 1, 3, 3, 2, -1])], { axis: 1 }),
     one([3, 2], [tensorOf('int64', [2, 2], [0, 1, 2, 1])], { axis: 0 }),
   ],
+  TopK: [
+    one([3, 4], [int64(2)], {}, { outputs: 2 }),
+    one([3, 4, 2], [int64(2)], { axis: 1, largest: 0 }, { outputs: 2 }),
+    one([4, 2], [int64(3)], { axis: -2, sorted: 0 }, { outputs: 2 }),
+    one([3, 4], [], { k: 2, axis: 0 }, { outputs: 2, opset: 9 }),
+  ],
+  ScatterElements: ['none', 'add'].flatMap((reduction) => [
+    {
+      opset: 18,
+      inputs: [input([3, 4]), input([2, 3], [-1, 1], 2)],
+      arguments: [0, tensorOf('int64', [2, 3], [0, 2, 1, 2, 0, -3]), 1],
+      attributes: { axis: 0, reduction },
+    },
+    {
+      opset: 18,
+      inputs: [input([2, 5]), input([2, 2], [-1, 1], 2)],
+      arguments: [0, tensorOf('int64', [2, 2], [4, 1, -1, 0]), 1],
+      attributes: { axis: -1, reduction },
+    },
+  ]),
   GatherND: [
     one([3, 4, 2], [tensorOf('int64', [3, 2], [0, 1, 2, 3, 0, 1])]),
     one([3, 4], [tensorOf('int64', [2, 1], [-1, 0])]),

@@ -3,7 +3,7 @@ import * as ort from 'onnxruntime-node';
 import { backward, pathBetween } from '../../src/gradient/backward.ts';
 import { specialise, type TypedGraph } from '../../src/gradient/typed-graph.ts';
 import { size } from '../../src/gradient/types.ts';
-import { type AttributeValues, encodeOnnx, Graph, type OnnxModel, type Tensor } from '../../src/onnx/index.ts';
+import { type AttributeValues, encodeOnnx, Graph, isFloat, type OnnxModel, type Tensor } from '../../src/onnx/index.ts';
 
 export const modelOf = (graph: Graph, opset: number): OnnxModel => ({
   irVersion: opset >= 21 ? 10 : 8,
@@ -85,7 +85,8 @@ export async function gradients(
       modelOf(graph, small.opset),
       new Map(small.inputs.map(({ dims }, at) => [`x${at}`, dims])),
     );
-    return { typed, outputs: typed.graph.outputs.map(({ name }) => name) };
+    const floating = typed.graph.outputs.filter(({ dtype }) => dtype !== null && isFloat(dtype));
+    return { typed, outputs: floating.map(({ name }) => name) };
   };
 
   const { typed: forward, outputs } = build();

@@ -6,6 +6,7 @@ import { attentionInference } from './attention.ts';
 import { elementwiseInference } from './elementwise.ts';
 import { movementInference } from './movement.ts';
 import { productInference } from './product.ts';
+import { quantisedInference } from './quantised.ts';
 import type { InferenceRow } from './row.ts';
 import { sizeInference } from './sizes.ts';
 
@@ -20,4 +21,5 @@ export const inferenceRows: Readonly<Record<string, InferenceRow>> = {
   ...movementInference,
   ...productInference,
   ...attentionInference,
+  ...quantisedInference,
 };

@@ -1,5 +1,14 @@
 /** Types of what moves elements without computing. */
-import { axisOf, broadcast, broadcastPosition, mostKnownValues, size, strides, type ValueType } from '../types.ts';
+import {
+  axisOf,
+  broadcast,
+  broadcastPosition,
+  eachIndex,
+  mostKnownValues,
+  size,
+  strides,
+  type ValueType,
+} from '../types.ts';
 import { axesOf, gathered, type InferenceInput, type InferenceRow, known, need, reshaped } from './row.ts';
 
 export interface SliceRange {
@@ -202,5 +211,25 @@ export const movementInference: Record<string, InferenceRow> = {
     const at = need(input, 1).dims;
     const batch = input.node.int('batch_dims', 0);
     return [{ dtype: x.dtype, dims: [...at.slice(0, -1), ...x.dims.slice(batch + (at.at(-1) ?? 1))] }];
+  },
+  TopK: (input) => {
+    const x = need(input, 0);
+    const axis = axisOf(input.node.int('axis', -1), x.dims.length);
+    const count = input.inputs[1] ? (known(input, 1)[0] ?? 0) : input.node.int('k', 0);
+    const dims = x.dims.map((dim, at) => (at === axis ? count : dim));
+    return [
+      { dtype: x.dtype, dims },
+      { dtype: 'int64', dims },
+    ];
+  },
+  // The places of what is not 0, one column each: how many there are follows from the values only.
+  NonZero: (input) => {
+    const { dims } = need(input, 0);
+    const values = known(input, 0);
+    const places: number[][] = dims.map(() => []);
+    eachIndex(dims, (index, position) => {
+      if (values[position]) for (const [axis, at] of index.entries()) places[axis]?.push(at);
+    });
+    return [{ dtype: 'int64', dims: [dims.length, places[0]?.length ?? 0], values: places.flat() }];
   },
 };

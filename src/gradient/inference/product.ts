@@ -19,6 +19,14 @@ const reduction =
     return [type];
   };
 
+/** Where along one axis the extremum is. */
+const argument: InferenceRow = (input) => {
+  const { dims } = need(input, 0);
+  const axis = axisOf(input.node.int('axis', 0), dims.length);
+  const keep = input.node.int('keepdims', 1) === 1;
+  return [{ dtype: 'int64', dims: dims.flatMap((dim, at) => (at !== axis ? [dim] : keep ? [1] : [])) }];
+};
+
 export function matMulDims(a: readonly number[], b: readonly number[]): number[] {
   const left = a.length === 1 ? [1, ...a] : a;
   const right = b.length === 1 ? [...b, 1] : b;
@@ -55,7 +63,8 @@ export const productInference: Record<string, InferenceRow> = {
   ReduceL2: reduction(),
   ReduceLogSum: reduction(),
   ReduceLogSumExp: reduction(),
-  ArgMax: (input) => [{ dtype: 'int64', dims: reduction()(input)[0]?.dims ?? [] }],
+  ArgMax: argument,
+  ArgMin: argument,
 
   // linear algebra and normalisation
   MatMul: (input) => [{ dtype: need(input, 0).dtype, dims: matMulDims(need(input, 0).dims, need(input, 1).dims) }],

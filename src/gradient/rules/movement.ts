@@ -1,4 +1,5 @@
 /** Gradient rules of operators that move elements about: each puts the gradient back where its element came from. */
+import type { GraphNode } from '../../onnx/index.ts';
 import { type InferenceInput, sliceRanges, splitSizes } from '../inference/index.ts';
 import type { TypedGraph } from '../typed-graph.ts';
 import { axisOf, size } from '../types.ts';
@@ -49,6 +50,40 @@ function positive(g: TypedGraph, indices: string, dim: number): string {
     g.add('Add', [wide, g.scalar('int64', dim)]),
     wide,
   ]);
+}
+
+/**
+ * What GatherElements took along an axis, put back: the elements of `dy`, at the places that `indices` says, summed into
+ * zeros of shape `dims`.
+ */
+function addedAlong(g: TypedGraph, dy: string, indices: string, axis: number, dims: readonly number[]): string {
+  const out = g.dims(dy);
+  const dim = dims[axis] ?? 0;
+  // hits[…, j, …, k] = 1 where index j along the axis is k; the sum over j takes the gradient to k
+  const index = g.unsqueeze(positive(g, indices, dim), [out.length]);
+  const places = g.constant64(
+    Array.from({ length: dim }, (_, at) => at),
+    [...out.map(() => 1), dim],
+  );
+  const hits = g.cast(g.add('Equal', [index, places]), g.dtype(dy));
+  const spread = g.sum(g.mul(hits, g.unsqueeze(dy, [out.length])), [axis], false);
+  // the new last axis goes to where the indexed one was
+  const order = dims.map((_, at) => (at < axis ? at : at === axis ? dims.length - 1 : at - 1));
+  let gradient = g.transpose(spread, order);
+  dims.forEach((full, at) => {
+    gradient = padded(g, gradient, at, 0, full - (g.dims(gradient)[at] ?? 0));
+  });
+  return gradient;
+}
+
+/** The second output of a TopK, asked for here where the graph does not use it. */
+function chosenPlaces(g: TypedGraph, node: GraphNode): string {
+  const present = node.output(1);
+  if (present) return present;
+  const name = g.graph.fresh(`softbench_places_${node.output()}`);
+  node.outputs[1] = name;
+  g.types.set(name, { dtype: 'int64', dims: g.dims(node.output()) });
+  return name;
 }
 
 export const movementRules: Record<string, GradientRule> = {
@@ -157,24 +192,11 @@ export const movementRules: Record<string, GradientRule> = {
   },
   GatherElements: ({ g, node, dy }) => {
     const dims = g.dims(node.input(0));
-    const axis = axisOf(node.int('axis', 0), dims.length);
-    const out = g.dims(dy);
-    const dim = dims[axis] ?? 0;
-    // hits[…, j, …, k] = 1 where index j along the axis is k; the sum over j takes the gradient to k
-    const index = g.unsqueeze(positive(g, node.input(1), dim), [out.length]);
-    const places = g.constant64(
-      Array.from({ length: dim }, (_, at) => at),
-      [...out.map(() => 1), dim],
-    );
-    const hits = g.cast(g.add('Equal', [index, places]), g.dtype(dy));
-    const spread = g.sum(g.mul(hits, g.unsqueeze(dy, [out.length])), [axis], false);
-    // the new last axis goes to where the indexed one was
-    const order = dims.map((_, at) => (at < axis ? at : at === axis ? dims.length - 1 : at - 1));
-    let gradient = g.transpose(spread, order);
-    dims.forEach((full, at) => {
-      gradient = padded(g, gradient, at, 0, full - (g.dims(gradient)[at] ?? 0));
-    });
-    return [gradient];
+    return [addedAlong(g, dy, node.input(1), axisOf(node.int('axis', 0), dims.length), dims)];
+  },
+  TopK: ({ g, node, dy }) => {
+    const dims = g.dims(node.input(0));
+    return [addedAlong(g, dy, chosenPlaces(g, node), axisOf(node.int('axis', -1), dims.length), dims)];
   },
   GatherND: ({ g, node, dy }) => {
     if (node.int('batch_dims', 0) !== 0) throw new Error('batch_dims is not differentiated');
@@ -193,6 +215,19 @@ export const movementRules: Record<string, GradientRule> = {
     const flat = g.sum(g.mul(wrapped, g.int64s(steps)), [indices.length - 1], false);
     const added = addedByIndex(g, g.reshape(dy, [count, size(rest)]), g.reshape(flat, [count]), size(leading));
     return [g.reshape(added, dims)];
+  },
+  ScatterElements: ({ g, node, dy, needs }) => {
+    const reduction = node.string('reduction', 'none');
+    if (reduction !== 'none' && reduction !== 'add') throw new Error(`reduction "${reduction}" is not differentiated`);
+    const [indices, updates] = [node.input(1), node.input(2)];
+    const axis = node.int('axis', 0);
+    const overwritten = (): string =>
+      g.add('ScatterElements', [dy, indices, g.zeros(g.dtype(dy), g.dims(updates))], { axis });
+    return [
+      needs(0) ? (reduction === 'add' ? dy : overwritten()) : undefined,
+      undefined,
+      needs(2) ? g.add('GatherElements', [dy, indices], { axis }) : undefined,
+    ];
   },
   // zeros where an update overwrote the element
   ScatterND: ({ g, node, dy, needs }) => {
