@@ -15,7 +15,9 @@ import {
 import { type OnnxFile, type OnnxModel, weightsInPlace } from '../onnx/index.ts';
 import { HumanError, throwIfCancelled } from '../shared/errors.ts';
 import type { ProviderReport } from '../shared/results.ts';
-import { createSession, loadOnnxRuntime, type OrtTensor, type Session } from './runtime.ts';
+import { providerOf } from './providers.ts';
+import { createSession, loadOnnxRuntime, type OrtTensor, type PlacementSettings, type Session } from './runtime.ts';
+import { paddedAnswers, paddedLength } from './shapes.ts';
 
 export interface TrainingSettings {
   vectors: number;
@@ -26,6 +28,8 @@ export interface TrainingSettings {
   contextLength?: number | null;
   /** How rows are laid out, where the soft prompt does not stand in front of the text. */
   layout?: TrainingLayout;
+  /** Told once which nodes of the training graph the CPU computes, where another provider runs. */
+  onPlacement?: PlacementSettings['report'];
 }
 
 /** Where the soft prompt stands in a row: makes batches, and names the forward graph that each is for. */
@@ -42,21 +46,19 @@ export interface TrainingLayout {
 }
 
 /** The soft prompt in front of the text. */
-function prefixLayout(forward: OnnxModel, { padTokenId, contextLength }: TrainingSettings): TrainingLayout {
+function prefixLayout(forward: OnnxModel, settings: TrainingSettings): TrainingLayout {
+  const { padTokenId, contextLength, provider } = settings;
+  const { shapes } = providerOf(provider);
+  // The last batch of a pass is filled up where a further shape would cost more than the rows.
+  const rows = shapes === 'few' ? settings.batchSize : 1;
   return {
     batch: async (examples, vectors) => ({
       forward,
-      batch: trainingBatch(examples, vectors, padTokenId, contextLength),
+      batch: trainingBatch(examples, vectors, padTokenId, contextLength, { shapes, rows }),
     }),
     notes: [],
   };
 }
-
-/**
- * Compiled graphs held at a time. Making one anew costs about half a step; keeping one costs some 100 MB (135M
- * parameters), the mapped weights being the same pages in all of them.
- */
-const mostSessions = 4;
 
 /**
  * No block planned for the whole step, no arena: a plan from the second run on came on top of what the first had taken
@@ -64,21 +66,7 @@ const mostSessions = 4;
  */
 const workingMemory = { enableMemPattern: false, enableCpuMemArena: false };
 
-/**
- * Padded length for a row: eight steps an octave, so that padding costs a twelfth on the whole and lengths between 64
- * and 512 take no more than 24 graphs. Depends on nothing but the length: a resumed run computes what an unbroken one
- * would.
- */
-export function paddedLength(length: number): number {
-  const step = Math.max(8, 2 ** (Math.floor(Math.log2(Math.max(length, 1))) - 3));
-  return Math.ceil(length / step) * step;
-}
-
-/** Padded number of answer tokens in a batch: four steps an octave. */
-export function paddedAnswers(count: number): number {
-  const step = Math.max(8, 2 ** (Math.floor(Math.log2(Math.max(count, 1))) - 2));
-  return Math.ceil(count / step) * step;
-}
+export { paddedAnswers, paddedLength } from './shapes.ts';
 
 /** A batch as the training graph reads it. */
 export interface TrainingBatch {
@@ -100,17 +88,20 @@ export interface TrainingBatch {
 /**
  * Rows [soft prompt, prompt, answer], padded on the right. The last answer token is predicted but not read, so it is
  * left out of the input. Positions are clip(cumsum(mask) - 1, 0); the loss weighs every answer token of the batch alike.
+ * `rows`: at least so many; rows beyond the examples hold nothing that is in the loss.
  */
 export function trainingBatch(
   examples: readonly TrainingExample[],
   vectors: number,
   padTokenId: number,
   contextLength: number | null = null,
+  padding: { shapes?: 'many' | 'few'; rows?: number } = {},
 ): TrainingBatch {
+  const { shapes = 'many', rows: leastRows = 1 } = padding;
   const rows = examples.map(({ prompt, answer }) => [...prompt, ...answer.slice(0, -1)]);
   const answerTokens = examples.reduce((sum, { answer }) => sum + answer.length, 0);
   if (examples.length === 0 || answerTokens === 0) throw new Error('A training batch needs at least one answer token.');
-  const batch = rows.length;
+  const batch = Math.max(rows.length, leastRows);
   const longest = vectors + Math.max(...rows.map((row) => row.length));
   if (contextLength !== null && longest > contextLength)
     throw new HumanError(
@@ -118,8 +109,8 @@ export function trainingBatch(
       `A training example has ${longest} tokens with its soft prompt; the model has ${contextLength} positions.`,
       { todo: 'Shorten the prompts, or use fewer vectors.' },
     );
-  const length = Math.min(paddedLength(longest), contextLength ?? Number.POSITIVE_INFINITY);
-  const answers = paddedAnswers(answerTokens);
+  const length = Math.min(paddedLength(longest, shapes), contextLength ?? Number.POSITIVE_INFINITY);
+  const answers = paddedAnswers(answerTokens, shapes);
   const result: TrainingBatch = {
     sizes: { batch, length, vectors, answers },
     inputIds: new BigInt64Array(batch * length).fill(BigInt(padTokenId)),
@@ -164,6 +155,8 @@ export class OnnxTraining implements TrainingEngine {
   readonly #layout: TrainingLayout;
   /** Least recently used first. */
   readonly #sessions = new Map<string, Session>();
+  /** Whether a session has been asked where its nodes run: the same for all of them, more or less. */
+  #placed = false;
 
   /** @throws HumanError where the graph has no token embedding */
   constructor(
@@ -230,9 +223,15 @@ export class OnnxTraining implements TrainingEngine {
     if (batch.places) all[softPromptPlacesInput] = new Tensor('int64', batch.places, [rows, softPrompt.vectors, 2]);
     for (const [name, { data, dims }] of batch.past ?? [])
       all[name] = data instanceof Float32Array ? new Tensor('float32', data, dims) : new Tensor('float16', data, dims);
+    const narrow = new Set(forward.graph.inputs.filter(({ dtype }) => dtype === 'int32').map(({ name }) => name));
     const feeds: Record<string, OrtTensor> = {};
     for (const name of session.inputNames) {
-      const tensor = all[name];
+      const whole = all[name];
+      const { data } = whole ?? {};
+      const tensor =
+        narrow.has(name) && data instanceof BigInt64Array
+          ? new Tensor('int32', Int32Array.from(data, Number), whole?.dims)
+          : whole;
       if (!tensor)
         throw new HumanError('unsupported', `The graph has an input "${name}" that tuning cannot give.`, {
           place: { file: this.#file.file },
@@ -258,18 +257,22 @@ export class OnnxTraining implements TrainingEngine {
       this.#sessions.set(key, held);
       return held;
     }
-    while (this.#sessions.size >= mostSessions) {
+    const { mostTrainingSessions } = providerOf(this.settings.provider);
+    while (this.#sessions.size >= mostTrainingSessions) {
       const [oldest] = this.#sessions;
       if (!oldest) break;
       this.#sessions.delete(oldest[0]);
       await oldest[1].release();
     }
     const model = trainingGraph(forward, sizes, { withGradient });
+    const { onPlacement } = this.settings;
     const session = await createSession(model, {
       provider: this.settings.provider,
       weightFolder: this.#file.folder,
       options: workingMemory,
+      ...(withGradient && !this.#placed && onPlacement && { placement: { graph: 'training', report: onPlacement } }),
     });
+    this.#placed ||= withGradient;
     this.#sessions.set(key, session);
     return session;
   }

@@ -78,6 +78,8 @@ const groupQueryAttention: SizedLowering = (g, node) => {
   const total = g.values(node.input(6))?.[0];
   if (total === undefined) throw notLowered(node, "its total sequence length does not follow from the inputs' sizes");
   const first = count === total;
+  if (past > 0 && !first && count > 1 && batch > 1)
+    throw notLowered(node, 'it reads several tokens behind a past in one row only');
   // Places of the past that are in use: the total less the new tokens.
   const real = g.add('Add', [g.reshape(g.cast(node.input(5), 'int64'), [batch, 1]), g.scalar('int64', 1)]);
   const used = g.sub(real, g.scalar('int64', count));
