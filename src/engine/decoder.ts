@@ -180,7 +180,8 @@ export class Decoder {
       cache.addRow();
       await this.#run(cache, 0, [tokens], [], {});
       cache.reserve(capacity);
-      const [distribution] = await this.#run(cache, 0, [tokens.slice(-1)], [{ row: 0, position: 0 }], { logits: true });
+      const how = { logits: true, quiet: true };
+      const [distribution] = await this.#run(cache, 0, [tokens.slice(-1)], [{ row: 0, position: 0 }], how);
       return distribution;
     };
     const expected = await next(tokens.length);

@@ -9,7 +9,17 @@ import type { EngineSettings } from '../../src/shared/protocol.ts';
 const engine: EngineSettings = { executionProvider: 'cpu', threads: 2 };
 const fixtures = join(import.meta.dirname, '../fixtures/models');
 const stories = join(import.meta.dirname, '../../examples/models/stories260k');
-const names = ['llama-optimum', 'gpt2-optimum', 'gptneox-optimum', 'gptneox-2024'];
+const names = [
+  'llama-optimum',
+  'gpt2-optimum',
+  'gptneox-optimum',
+  'gptneox-2024',
+  // the fused attention operators: their caches and what they read behind one
+  'gpt2-ort-attention',
+  'llama-genai-fp32',
+  'llama-genai-fp32-mha',
+  'llama-dynamo-opset23',
+];
 
 const greedy: GenerationSettings = {
   until: [],
