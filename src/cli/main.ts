@@ -1,6 +1,7 @@
 /** Entry of the program `softbench`. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { librariesFolder, libraryEnvironment } from '../libraries/index.ts';
 import { WorkerClient } from '../worker/index.ts';
 import { exitCodes } from './command.ts';
 import { runCommandLine } from './run.ts';
@@ -26,7 +27,10 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
-const worker = new WorkerClient({ file: here('./worker.js') });
+const worker = new WorkerClient({
+  file: here('./worker.js'),
+  environment: () => libraryEnvironment(librariesFolder()),
+});
 process.exitCode = await runCommandLine(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,

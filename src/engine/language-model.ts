@@ -22,7 +22,7 @@ import {
 } from '../model/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import type { EngineSettings } from '../shared/protocol.ts';
-import type { ModelIdentity, ProviderReport } from '../shared/results.ts';
+import type { ModelIdentity, NodePlacement, ProviderReport } from '../shared/results.ts';
 import { Decoder } from './decoder.ts';
 import { EmbeddingTable } from './embedding.ts';
 import { generate } from './generate.ts';
@@ -40,12 +40,22 @@ export class OnnxLanguageModel implements LanguageModel {
   constructor(
     readonly files: ModelFiles,
     readonly tokenizer: ModelTokenizer,
-    readonly provider: ProviderReport,
+    private readonly chosen: ProviderReport,
     private readonly embedding: EmbeddingTable | null,
   ) {
     this.identity = identify(files);
     this.contextLength = contextLengthOf(files.folder.config);
     this.notes = notesOf(files, embedding);
+  }
+
+  readonly #placements = new Map<NodePlacement['graph'], NodePlacement>();
+  readonly #onPlacement = (placement: NodePlacement): void => {
+    this.#placements.set(placement.graph, placement);
+  };
+
+  /** With the nodes that the CPU computes, once graphs have run on another provider. */
+  get provider(): ProviderReport {
+    return this.#placements.size ? { ...this.chosen, nodes: [...this.#placements.values()] } : this.chosen;
   }
 
   get hiddenSize(): number {
@@ -58,7 +68,8 @@ export class OnnxLanguageModel implements LanguageModel {
   /** The session that generates and scores, opened at its first use: tuning alone does not need it. */
   decoder(): Promise<Decoder> {
     this.#decoder ??= Decoder.open(this.files, {
-      provider: this.provider,
+      provider: this.chosen,
+      placement: { graph: 'inference', report: this.#onPlacement },
       padTokenId: this.tokenizer.padTokenId,
       hiddenSize: this.hiddenSize,
       contextLength: this.contextLength,
@@ -116,12 +127,20 @@ export class OnnxLanguageModel implements LanguageModel {
   }: TrainingOptions): Promise<TrainingEngine> {
     if (!this.embedding) throw noEmbedding(this.files);
     const { padTokenId } = this.tokenizer;
-    const { contextLength, provider } = this;
+    const { contextLength, chosen: provider } = this;
     const layout =
       position === 'suffix'
         ? new SuffixLayout(this.files, () => this.decoder(), { padTokenId, contextLength, passes })
         : undefined;
-    return new OnnxTraining(this.files.file, { vectors, batchSize, provider, padTokenId, contextLength, layout });
+    return new OnnxTraining(this.files.file, {
+      vectors,
+      batchSize,
+      provider,
+      padTokenId,
+      contextLength,
+      layout,
+      onPlacement: this.#onPlacement,
+    });
   }
 
   peakMemoryBytes(): number {

@@ -22,20 +22,19 @@ export interface Provider {
   /** Whether `auto` takes it where it works. Only what is known to be worth it: see docs/architecture.md. */
   automatic: boolean;
   /**
-   * `few`: batches, lengths and places of the cache come from few sizes. A device's allocator keeps what every new
-   * shape has asked for, and some providers compile kernels for each shape.
+   * `few`: batches, lengths and places of the cache come from few sizes. A device's arena keeps what every new shape has
+   * asked for, and onnxruntime-node passes on neither the provider's arena options (of CUDA's, the device number alone)
+   * nor the run option that would shrink it; and some providers compile kernels for each shape.
    */
   shapes: 'many' | 'few';
-  /** Training graphs held compiled at a time. On a device each has a copy of the weights of its own. */
+  /**
+   * Training graphs held compiled at a time. On a device each has a copy of the weights of its own: three are one for
+   * steps, one for the loss of held-out items, and one for another length.
+   */
   mostTrainingSessions: number;
   /** Session options that the provider needs, and entries of ONNX Runtime's session configuration. */
   options: OnnxRuntime.InferenceSession.SessionOptions;
   configuration: Record<string, string>;
-  /**
-   * The device whose arena gives unused memory back after the first run of each new shape
-   * (`memory.enable_memory_arena_shrinkage`); null: never.
-   */
-  shrinks: string | null;
   /** Whether onnxruntime-node can leave outputs on the device and take them as inputs (location `gpu-buffer`). */
   keepsOutputs: boolean;
   /** Where it cannot run. */
@@ -52,13 +51,12 @@ export const providers: Record<ProviderName, Provider> = {
     package: 'cuda',
     automatic: true,
     shapes: 'few',
-    mostTrainingSessions: 2,
+    mostTrainingSessions: 3,
     options: {},
     configuration: {
       // Weights get memory of exactly their size, outside of the arena, which grows by powers of two.
       'session.use_device_allocator_for_initializers': '1',
     },
-    shrinks: 'gpu:0',
     // The binding recognises outputs on a device by the name of WebGPU's allocator alone.
     keepsOutputs: false,
     todo: choose,
@@ -70,10 +68,9 @@ export const providers: Record<ProviderName, Provider> = {
     package: null,
     automatic: false,
     shapes: 'few',
-    mostTrainingSessions: 2,
+    mostTrainingSessions: 3,
     options: {},
     configuration: {},
-    shrinks: null,
     keepsOutputs: true,
     todo: choose,
   },
@@ -84,11 +81,10 @@ export const providers: Record<ProviderName, Provider> = {
     package: null,
     automatic: false,
     shapes: 'few',
-    mostTrainingSessions: 2,
+    mostTrainingSessions: 3,
     // DirectML takes neither: https://onnxruntime.ai/docs/execution-providers/DirectML-ExecutionProvider.html
     options: { enableMemPattern: false, executionMode: 'sequential' },
     configuration: {},
-    shrinks: null,
     keepsOutputs: false,
     todo: `DirectML runs on Windows only. ${choose}`,
   },
@@ -99,10 +95,9 @@ export const providers: Record<ProviderName, Provider> = {
     package: null,
     automatic: false,
     shapes: 'few',
-    mostTrainingSessions: 2,
+    mostTrainingSessions: 3,
     options: {},
     configuration: {},
-    shrinks: null,
     keepsOutputs: false,
     todo: `Core ML runs on macOS only. ${choose}`,
   },
@@ -118,7 +113,6 @@ export const providers: Record<ProviderName, Provider> = {
     mostTrainingSessions: 4,
     options: {},
     configuration: {},
-    shrinks: null,
     keepsOutputs: false,
     todo: '',
   },

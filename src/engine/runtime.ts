@@ -55,8 +55,6 @@ export async function createSession(model: OnnxModel, settings: SessionSettings)
       cause: error,
     });
   }
-  const { shrinks } = providerOf(provider);
-  if (shrinks) shrinkAfterNewShapes(session, shrinks);
   if (profile && placement) reportFirstRun(session, profile, placement);
   return session;
 }
@@ -92,13 +90,6 @@ function openProfile(): Profile | null {
   }
 }
 
-type Run = (...given: [OnnxRuntime.InferenceSession.FeedsType, ...unknown[]]) => ReturnType<Session['run']>;
-
-/** The session's own `run`, and a way to put another in front of it: callers see one session. */
-function around(session: Session, replace: (run: Run) => Run): void {
-  Object.defineProperty(session, 'run', { value: replace(session.run.bind(session) as Run), configurable: true });
-}
-
 /** Ends profiling after the first run, and reports. */
 function reportFirstRun(session: Session, profile: Profile, placement: PlacementSettings): void {
   let open = true;
@@ -109,7 +100,12 @@ function reportFirstRun(session: Session, profile: Profile, placement: Placement
     const found = profile.read(placement.graph);
     if (found?.nodes) placement.report(found);
   };
-  around(session, (run) => async (...given) => {
+  // Callers see one session, whatever stands in front of its calls.
+  const put = (name: 'run' | 'release', value: unknown): void => {
+    Object.defineProperty(session, name, { value, configurable: true });
+  };
+  const run = session.run.bind(session) as (...given: unknown[]) => Promise<unknown>;
+  put('run', async (...given: unknown[]) => {
     try {
       return await run(...given);
     } finally {
@@ -117,31 +113,8 @@ function reportFirstRun(session: Session, profile: Profile, placement: Placement
     }
   });
   const release = session.release.bind(session);
-  Object.defineProperty(session, 'release', {
-    value: async () => {
-      end();
-      await release();
-    },
-    configurable: true,
-  });
-}
-
-/**
- * A device's arena keeps the largest pieces that any shape has needed. After the first run of a new shape what is unused
- * is given back; runs of known shapes keep what they have, so that no step waits for the device's allocator.
- */
-export function shrinkAfterNewShapes(session: Session, device: string): void {
-  const seen = new Set<string>();
-  around(session, (run) => (...given) => {
-    const [feeds] = given;
-    const shape = Object.values(feeds)
-      .map((value) => ('dims' in value ? value.dims.join('×') : ''))
-      .join(' ');
-    if (seen.has(shape)) return run(...given);
-    seen.add(shape);
-    const last = given.at(-1);
-    // run(feeds), run(feeds, fetches), with options behind either.
-    const fetches = given.length > 1 && (Array.isArray(last) || given.length > 2) ? [given[1]] : [];
-    return run(feeds, ...fetches, { extra: { memory: { enable_memory_arena_shrinkage: device } } });
+  put('release', async () => {
+    end();
+    await release();
   });
 }

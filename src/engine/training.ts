@@ -146,6 +146,13 @@ export function trainingBatch(
       slot++;
     });
   });
+  // A row without any place to look at would make every attention weight 0 / 0.
+  const filled = Math.max(vectors, 1);
+  for (let start = rows.length * length; start < batch * length; start += length)
+    for (let position = 0; position < length; position++) {
+      result.attentionMask[start + position] = position < filled ? 1n : 0n;
+      result.positionIds[start + position] = BigInt(Math.min(position, filled - 1));
+    }
   return result;
 }
 

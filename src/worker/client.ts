@@ -20,6 +20,8 @@ export interface WorkerClientOptions {
   idleMilliseconds?: number;
   /** Limit of the worker's JavaScript heap; models are outside of it. For tests. */
   heapMegabytes?: number;
+  /** More of the worker's environment, asked for each time one begins. */
+  environment?(): NodeJS.ProcessEnv;
   /** Told of everything unexpected, for a log. */
   log?(message: string): void;
 }
@@ -116,13 +118,13 @@ export class WorkerClient<A extends Api = WorkerApi> {
   }
 
   #start(): Running {
-    const { file, heapMegabytes, log } = this.#options;
+    const { file, heapMegabytes, environment, log } = this.#options;
     const path = file instanceof URL ? fileURLToPath(file) : file;
     const child = fork(path, [], {
       // Not the host's own flags: an inspector port, for one, can be used once only.
       execArgv: heapMegabytes ? [`--max-old-space-size=${heapMegabytes}`] : [],
       // In the editor the host's program is Electron, which then behaves as Node.
-      env: { ...keepFreedMemory, ...process.env, ELECTRON_RUN_AS_NODE: '1' },
+      env: { ...keepFreedMemory, ...process.env, ...environment?.(), ELECTRON_RUN_AS_NODE: '1' },
       // Structured clone, as between threads: typed arrays arrive as such.
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
