@@ -3,6 +3,7 @@
 import type { GraphNode } from '../onnx/index.ts';
 import { isFloat } from '../onnx/index.ts';
 import { asError, HumanError } from '../shared/errors.ts';
+import { refusedOperators } from './refused.ts';
 import { type GradientRule, gradientRules, type RuleContext } from './rules/index.ts';
 import type { TypedGraph } from './typed-graph.ts';
 
@@ -40,10 +41,16 @@ export function pathBetween(g: TypedGraph, from: ReadonlySet<string>, to: Readon
 export const missingRule = (node: GraphNode): MissingRule => ({
   operator: node.fullOperator,
   node: node.place,
-  advice: node.domain
-    ? 'Export the model again without operator fusion (for instance with optimum, no optimisation level).'
-    : 'Please report the model and its exporter; another export of the same model may do without this operator.',
+  advice: adviceFor(node),
 });
+
+function adviceFor({ fullOperator, operator, domain }: GraphNode): string {
+  const reason = refusedOperators[fullOperator];
+  if (reason !== undefined) return `Export the model again without ${operator}: ${reason}.`;
+  return domain
+    ? 'Export the model again without operator fusion (for instance with optimum, no optimisation level).'
+    : 'Please report the model and its exporter; another export of the same model may do without this operator.';
+}
 
 export const missingRules = (path: readonly GraphNode[]): MissingRule[] =>
   path.filter((node) => !(node.fullOperator in gradientRules)).map(missingRule);

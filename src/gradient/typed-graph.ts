@@ -16,6 +16,7 @@ import {
 } from '../onnx/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import { inferenceRows } from './inference/index.ts';
+import { refusedOperators } from './refused.ts';
 import { SelectedRows } from './selected-rows.ts';
 import { axisOf, mostKnownValues, sameDims, size, type ValueType } from './types.ts';
 
@@ -204,6 +205,12 @@ const mostElements = 2 ** 40;
 /** Types of a node's outputs; for an operator without a row, or inputs that do not fit, a HumanError saying where. */
 function infer(node: GraphNode, types: ReadonlyMap<string, ValueType>, opset: number): ValueType[] {
   const row = inferenceRows[node.fullOperator];
+  if (!row && node.fullOperator in refusedOperators)
+    throw new HumanError(
+      'unsupported',
+      `The operator ${node.fullOperator} (node "${node.place}") cannot be tuned through: ${refusedOperators[node.fullOperator]}.`,
+      { todo: 'Export the model again without it, for instance with optimum and without graph optimisation.' },
+    );
   if (!row)
     throw new HumanError(
       'unsupported',

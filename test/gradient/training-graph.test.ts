@@ -141,4 +141,15 @@ describe('graphs that cannot be tuned', () => {
     expect(() => trainingGraph(trainingForward(model), sizes)).toThrow(/org\.example\.Wobble/);
     expect(missingGradientRules(model).map(({ operator }) => operator)).toEqual(['org.example.Wobble']);
   });
+
+  it('says why an operator that is known to be unfit is refused', () => {
+    const model = tinyDecoder();
+    for (const node of model.graph.nodes)
+      if (node.operator === 'Sigmoid') {
+        node.operator = 'DecoderMaskedMultiHeadAttention';
+        node.domain = 'com.microsoft';
+      }
+    expect(() => trainingGraph(trainingForward(model), sizes)).toThrow(/one token at a time into a shared cache/);
+    expect(missingGradientRules(model)[0]?.advice).toMatch(/one token at a time/);
+  });
 });
