@@ -55,6 +55,8 @@ type Continuing = 'batch' | 'row' | 'token';
 
 interface RunOptions {
   softPrompt?: SoftPrompt | null;
+  /** Without a cache: how many of each row's tokens stand before the soft prompt; none where absent. */
+  softPromptAt?: readonly number[];
   /** All logits of the wanted positions. */
   logits?: boolean;
   /** Nothing of a failure goes to the error output: it is expected. */
@@ -256,7 +258,7 @@ export class Decoder {
     from: number,
     tokens: readonly (readonly number[])[],
     wanted: readonly Wanted[],
-    options: { softPrompt?: SoftPrompt | null; logits?: boolean; signal?: AbortSignal } = {},
+    options: Omit<RunOptions, 'quiet'> & { signal?: AbortSignal } = {},
   ): Promise<Distribution[]> {
     const longest = Math.max(...tokens.map(({ length }) => length));
     const held = tokens.some((_, row) => (cache?.length(from + row) ?? 0) > 0);
@@ -358,7 +360,7 @@ export class Decoder {
     from: number,
     tokens: readonly (readonly number[])[],
     wanted: readonly Wanted[],
-    { softPrompt = null, logits = false, quiet = false }: RunOptions,
+    { softPrompt = null, softPromptAt, logits = false, quiet = false }: RunOptions,
   ): Promise<Distribution[]> {
     const { signature, graph, ort } = this;
     const vectors = softPrompt?.vectors ?? 0;
@@ -383,7 +385,8 @@ export class Decoder {
       const before = cache?.length(from + row) ?? 0;
       const first = cache?.position(from + row) ?? 0;
       const count = counts[row] ?? 0;
-      for (const [index, id] of list.entries()) ids[row * sequence + vectors + index] = id;
+      const at = softPromptAt?.[row] ?? 0;
+      for (const [index, id] of list.entries()) ids[row * sequence + (index < at ? 0 : vectors) + index] = id;
       // Padding repeats the row's last position: learned position tables have no row beyond their end.
       for (let index = 0; index < sequence; index++)
         positions[row * sequence + index] = Math.max(0, first + Math.min(index, count - 1));
@@ -428,8 +431,21 @@ export class Decoder {
         vectors,
         this.settings.hiddenSize,
       ]);
+      if (!graph.cache) {
+        const each = tokens.flatMap((_, row) =>
+          Array.from({ length: vectors }, (_, vector) => [row, (softPromptAt?.[row] ?? 0) + vector]),
+        );
+        feeds[names.softPromptPlaces] = new ort.Tensor('int64', BigInt64Array.from(each.flat(), BigInt), [
+          rows,
+          vectors,
+          2,
+        ]);
+      }
     }
-    const places = wanted.flatMap(({ row, position }) => [row, position + vectors]);
+    const places = wanted.flatMap(({ row, position }) => {
+      const at = softPromptAt?.[row] ?? 0;
+      return [row, position < 0 ? at + vectors - 1 : position < at ? position : position + vectors];
+    });
     feeds[names.rows] = new ort.Tensor('int64', BigInt64Array.from(places, BigInt), [wanted.length, 2]);
     feeds[names.targets] = new ort.Tensor(
       'int64',

@@ -7,6 +7,7 @@
 import {
   findEmbedding,
   softPromptInput,
+  softPromptPlacesInput,
   spliceSoftPrompt,
   withCacheBranch,
   withOpenEmbedding,
@@ -21,6 +22,8 @@ import { sharePrefix } from './shared-prefix.ts';
 export const names = {
   /** float32 [vectors, hidden]; zero vectors: none. */
   softPrompt: softPromptInput,
+  /** int64 [batch, vectors, 2]: (row, position) of each vector; only where the graph has no cache. */
+  softPromptPlaces: softPromptPlacesInput,
   /** int64 [rows, 2]: (row of the batch, position) pairs whose logits are wanted. */
   rows: 'softbench.rows',
   /** int64 [rows]: tokens whose logit is wanted, one for each of `rows`. */
@@ -119,7 +122,8 @@ function joinOf(producers: Map<string, GraphNode>, past: string, present: string
 export function inferenceGraph(file: OnnxFile, signature: ModelSignature, { share = true } = {}): InferenceGraph {
   const inPlace = withOpenEmbedding(weightsInPlace(file));
   const embedding = embeddingOf(inPlace);
-  const { graph } = embedding === null ? { graph: inPlace.graph.clone() } : spliceSoftPrompt(inPlace);
+  // With a cache, a soft prompt behind the text is a read of its own; without one it stands in the middle of the row.
+  const { graph } = embedding === null ? { graph: inPlace.graph.clone() } : spliceSoftPrompt(inPlace, { anywhere: signature.cache === null });
   const opset = inPlace.opsets.get('') ?? 13;
   const producers = graph.producers();
   const {
