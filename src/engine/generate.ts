@@ -9,7 +9,7 @@ import { type KeyValueCache, placesFor } from './cache.ts';
 import type { Decoder, Distribution } from './decoder.ts';
 import { commonPrefixLength } from './prefix.ts';
 import { randomStream, sampleToken } from './sampling.ts';
-import { inFront, readTexts } from './soft-prompt.ts';
+import { inFront, isSuffix, readTexts } from './soft-prompt.ts';
 import { type StopFinder, stopFinder } from './stop.ts';
 
 interface Row {
@@ -214,12 +214,17 @@ async function generateWithoutCache(job: Job, queue: GenerationRequest[]): Promi
     for (const request of queue.splice(0, Math.max(1, settings.batchSize) - rows.length))
       rows.push(newRow(job, request));
     const texts = rows.map(({ request, tokens }) => [...request.tokens, ...tokens]);
+    const behind = isSuffix(settings.softPrompt) ? rows.map(({ request }) => request.tokens.length) : null;
     const distributions = await decoder.read(
       null,
       0,
       texts,
-      texts.map(({ length }, row) => ({ row, position: length - 1 })),
-      { softPrompt: settings.softPrompt, logits: settings.temperature > 0 },
+      texts.map(({ length }, row) => ({ row, position: behind?.[row] === length ? -1 : length - 1 })),
+      {
+        softPrompt: settings.softPrompt,
+        softPromptAt: behind ?? undefined,
+        logits: settings.temperature > 0,
+      },
     );
     await take(job, null, rows, 0, distributions);
   }

@@ -219,15 +219,16 @@ async function scoreWithoutCache(
 ): Promise<number> {
   const members = groups.flatMap(({ context, members }) => members.map((member) => ({ context, member })));
   const texts = members.map(({ context, member }) => [...context, ...member.request.continuation.slice(0, -1)]);
+  const behind = isSuffix(softPrompt) ? members.map(({ context }) => context.length) : null;
   const wanted = members.flatMap(({ context, member }, row) =>
     member.request.continuation.map((target, offset) => ({
       row,
-      position: context.length - 1 + offset,
+      position: behind && offset === 0 ? -1 : context.length - 1 + offset,
       target,
       member,
     })),
   );
-  const distributions = await decoder.read(null, 0, texts, wanted, { softPrompt });
+  const distributions = await decoder.read(null, 0, texts, wanted, { softPrompt, softPromptAt: behind ?? undefined });
   for (const [index, { member, target }] of wanted.entries()) {
     const distribution = distributions[index];
     if (distribution) note(member, target, distribution);
