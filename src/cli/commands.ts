@@ -4,6 +4,7 @@ import type { Command } from './command.ts';
 import { compareCommand, evaluateCommand, tuneCommand } from './job.ts';
 import { leaderboardCommand } from './leaderboard.ts';
 import { inspectCommand, verifyCommand } from './models.ts';
+import { installCommand, providersCommand, removeCommand } from './providers.ts';
 import { adapterCommand, listCommand, showCommand } from './runs.ts';
 
 export const commands: readonly Command[] = [
@@ -13,6 +14,9 @@ export const commands: readonly Command[] = [
   checkCommand,
   inspectCommand,
   verifyCommand,
+  providersCommand,
+  installCommand,
+  removeCommand,
   listCommand,
   showCommand,
   adapterCommand,

@@ -31,9 +31,20 @@ const worker = new WorkerClient({
   file: here('./worker.js'),
   environment: () => libraryEnvironment(librariesFolder()),
 });
+async function ask(question: string): Promise<string> {
+  const { createInterface } = await import('node:readline/promises');
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await lines.question(question, { signal: stop.signal });
+  } finally {
+    lines.close();
+  }
+}
+
 process.exitCode = await runCommandLine(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
+  ...(process.stdin.isTTY && process.stderr.isTTY && { ask }),
   worker,
   signal: stop.signal,
   version,

@@ -8,6 +8,7 @@ import {
   splitGain,
 } from '../metrics/index.ts';
 import { learningRateInWords } from '../shared/learning-rate-words.ts';
+import { placementWords, providerTitle } from '../shared/provider-words.ts';
 import type { ItemRecord, RunFile, RunSummary, Scores, Share } from '../shared/results.ts';
 import { table } from './terminal.ts';
 
@@ -42,11 +43,12 @@ export function resultLines(outcomes: readonly ModeOutcome[]): string[] {
   ]);
   const unreliable = outcomes.some(({ summary: { scores } }) => scores.K.value !== null && scores.K.unreliable);
   return [
-    `${run.benchmark.task} · ${run.model.name} · ${summary.scores.n} items · ${run.provider.running}, ${run.provider.threads} threads`,
+    `${run.benchmark.task} · ${run.model.name} · ${summary.scores.n} items · ${providerTitle(run.provider.running)}, ${run.provider.threads} threads`,
     '',
     ...table([['mode', ...shown.map(({ title }) => title), 'time'], ...rows]),
     ...(unreliable ? ['* K is unreliable: its interval is wider than ±5 points.'] : []),
     '',
+    ...placementLines(outcomes),
     ...constantLines(outcomes),
     ...outcomes.flatMap(({ summary: { mode, scores } }) =>
       scores.commonest
@@ -142,8 +144,15 @@ export function modeJson({ run, summary }: Pick<ModeOutcome, 'run' | 'summary'>)
     peakMemoryBytes: summary.peakMemoryBytes,
     run: run.id,
     provider: run.provider.running,
+    ...(run.provider.nodes && { nodes: run.provider.nodes }),
     settings: run.settings,
     learningRate: run.learningRate ?? null,
     notes: run.notes,
   };
+}
+
+/** Nodes that a GPU's provider left to the CPU; the same for all modes, but for what only one of them ran. */
+function placementLines(outcomes: readonly ModeOutcome[]): string[] {
+  const words = outcomes.flatMap(({ run }) => (run.provider.nodes ?? []).map(placementWords));
+  return [...new Set(words)].map((line) => `${line.charAt(0).toUpperCase()}${line.slice(1)}.`);
 }

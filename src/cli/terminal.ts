@@ -10,6 +10,8 @@ export interface Stream {
 export interface Surroundings {
   stdout: Stream;
   stderr: Stream;
+  /** Asks the user; absent where nobody can answer. */
+  ask?(question: string): Promise<string>;
   /** Starts nothing by itself: the worker begins with its first call. */
   worker: WorkerClient;
   /** Fires when the user asks to stop (Ctrl-C). */

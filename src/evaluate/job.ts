@@ -84,7 +84,8 @@ async function runMode(job: Job, mode: PromptMode): Promise<RunSummary> {
     job.hooks.progress({ kind: 'run', run: writer.run });
     const summary = await executeRun(job, mode, writer, earlier);
     await writer.saveSummary(summary);
-    await writer.update({ status: 'finished' });
+    // Where graphs ran on a device it is known by now which nodes the CPU computed.
+    await writer.update({ status: 'finished', provider: job.model.provider });
     job.known.unshift({ folder: writer.folder, run: writer.run, summary });
     return summary;
   } catch (thrown) {

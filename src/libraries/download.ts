@@ -184,7 +184,7 @@ export function diskError(thrown: unknown, path: string): HumanError | null {
   return words === undefined
     ? null
     : new HumanError('disk', `${basename(path)} could not be written to ${dirname(path)}: ${words}.`, {
-        todo: 'Make room, or choose another folder (SOFTBENCH_LIBRARIES, or --folder).',
+        todo: 'Make room, or name another folder in SOFTBENCH_LIBRARIES.',
         cause: thrown,
       });
 }

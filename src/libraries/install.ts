@@ -125,7 +125,7 @@ async function checkRoom(folder: string, wanted: LibraryPackage): Promise<void> 
     throw new HumanError(
       'disk',
       `${wanted.title} need ${gigabytes(needed)} in ${folder}; ${gigabytes(bavail * bsize)} are free.`,
-      { todo: 'Make room, or choose another folder (SOFTBENCH_LIBRARIES, or --folder).' },
+      { todo: 'Make room, or name another folder in SOFTBENCH_LIBRARIES.' },
     );
 }
 
@@ -156,7 +156,7 @@ async function lock(folder: string, { name }: LibraryPackage): Promise<() => Pro
     throw (
       diskError(thrown, file) ??
       new HumanError('disk', `${folder} cannot be used: ${asError(thrown).message}.`, {
-        todo: 'Choose another folder (SOFTBENCH_LIBRARIES, or --folder).',
+        todo: 'Name another folder in SOFTBENCH_LIBRARIES.',
         cause: thrown,
       })
     );

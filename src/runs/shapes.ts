@@ -87,7 +87,16 @@ const runFile = fields({
   learningRate: optional(
     fields({ value: number, by: oneOf(['setting', 'formula', 'search']), trials: list(fields(trialFields)) }),
   ),
-  provider: fields({ asked: text, running: text, reason: text, threads: number }),
+  provider: fields({
+    asked: text,
+    running: text,
+    reason: text,
+    threads: number,
+    others: optional(list(fields({ name: text, reason: text }))),
+    nodes: optional(
+      list(fields({ graph: text, nodes: count, cpuNodes: count, cpuOperators: fields({}), copies: count })),
+    ),
+  }),
   notes: list(text),
 });
 

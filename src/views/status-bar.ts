@@ -1,19 +1,10 @@
 /** The status bar: what computes, and the job under way. */
 import * as vscode from 'vscode';
+import { providerSentences, providerTitle } from '../shared/provider-words.ts';
 import type { ProviderReport } from '../shared/results.ts';
 import { throttle } from './emitter.ts';
 import { type JobQueue, jobWords } from './jobs.ts';
 import { settings } from './settings.ts';
-
-const providerNames: Record<string, string> = {
-  cpu: 'CPU',
-  cuda: 'CUDA',
-  webgpu: 'WebGPU',
-  dml: 'DirectML',
-  coreml: 'Core ML',
-  auto: 'auto',
-};
-const nameOf = (provider: string): string => providerNames[provider] ?? provider;
 
 export class StatusBar implements vscode.Disposable {
   readonly #item: vscode.StatusBarItem;
@@ -43,7 +34,7 @@ export class StatusBar implements vscode.Disposable {
     const job = this.#queue.running;
     const waiting = this.#queue.jobs.length - (job ? 1 : 0);
     const { executionProvider } = settings.engine;
-    const provider = this.#provider ? nameOf(this.#provider.running) : nameOf(executionProvider);
+    const provider = this.#provider ? providerTitle(this.#provider.running) : providerTitle(executionProvider);
     const percent = job?.fraction === null || job?.fraction === undefined ? '' : ` ${Math.floor(job.fraction * 100)} %`;
     this.#item.text = job
       ? `$(sync~spin) ${job.task}: ${job.mode ?? job.activity}${percent}${waiting > 0 ? ` (+${waiting})` : ''}`
@@ -56,12 +47,8 @@ export class StatusBar implements vscode.Disposable {
     if (job) line(`${job.task} on ${job.modelName}: ${jobWords(job)}`);
     if (waiting > 0) line(`${waiting} more ${waiting === 1 ? 'job waits' : 'jobs wait'}.`);
     if (this.#provider) {
-      const { asked, running, reason, threads } = this.#provider;
-      line(
-        `Asked for ${nameOf(asked)}; runs on ${nameOf(running)} with ${threads} ${threads === 1 ? 'thread' : 'threads'}.`,
-      );
-      line(reason);
-    } else line(`Asked for ${nameOf(executionProvider)}. What runs is decided when the first model is opened.`);
+      for (const sentence of providerSentences(this.#provider)) line(sentence);
+    } else line(`Asked for ${providerTitle(executionProvider)}. What runs is decided when the first model is opened.`);
     line('Click for actions.');
     this.#item.tooltip = tooltip;
     this.#item.accessibilityInformation = {

@@ -6,6 +6,7 @@ import { duration, percent, resultLines, resultWords, size } from '../editor/wor
 import type { RunFolder } from '../runs/index.ts';
 import { sentenceOf } from '../shared/errors.ts';
 import type { ModelReport } from '../shared/protocol.ts';
+import { providerSentences } from '../shared/provider-words.ts';
 import type { RunStatus } from '../shared/results.ts';
 import type { BenchmarkFile, Benchmarks } from './benchmarks.ts';
 import { throttle } from './emitter.ts';
@@ -240,7 +241,7 @@ function runItem(row: Row & { kind: 'run' }): vscode.TreeItem {
       ...(run.message ? [run.message] : []),
       ...(summary ? resultLines([summary]) : []),
       ...(seconds === null ? [] : [`It took ${duration(seconds)}.`]),
-      `${run.provider.running}: ${run.provider.reason}`,
+      ...providerSentences(run.provider),
       run.id,
     ].join('\n'),
     iconPath: statusIcon(run.status),

@@ -1,5 +1,7 @@
 /** Head of the page: what was run, the running job with Stop, a problem with Resume, and how the runs were made. */
+
 import type { ModeResult, ResultsView } from '../../src/shared/protocol.ts';
+import { providerSentences, providerTitle } from '../../src/shared/provider-words.ts';
 import type { RunFile } from '../../src/shared/results.ts';
 import { type Child, h, render } from '../dom.ts';
 import { bytes, count, duration, percent, timeLeft } from '../format.ts';
@@ -132,8 +134,7 @@ const settings: { label: string; of(mode: ModeResult): string }[] = [
   { label: 'Started', of: ({ run }) => new Date(run.created).toLocaleString() },
   {
     label: 'Execution provider',
-    of: ({ run: { provider } }) =>
-      `${provider.running}, ${provider.threads} threads (asked: ${provider.asked}). ${provider.reason}`,
+    of: ({ run: { provider } }) => providerSentences(provider).join(' '),
   },
   {
     label: 'Items',
@@ -183,7 +184,7 @@ function settingsContent(modes: readonly ModeResult[]): Child[] {
   if (modes.length === 0) return [];
   const rows = settings.map(({ label, of }) => ({ label, values: modes.map(of) }));
   const notes = [...new Set(modes.flatMap(({ run }) => run.notes))];
-  const providers = [...new Set(modes.map(({ run }) => run.provider.running))].join(', ');
+  const providers = [...new Set(modes.map(({ run }) => providerTitle(run.provider.running)))].join(', ');
   return [
     h(
       'details',
