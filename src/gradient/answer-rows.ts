@@ -73,6 +73,8 @@ function rowWise(
     if (addend && (varies(addend) || size(typed.dims(addend).slice(0, -1)) !== 1)) return null;
     return wanted.set(a, layout);
   }
+  if (operator === 'com.microsoft.MatMulNBits')
+    return node.inputs.slice(1).some((name) => name !== '' && varies(name)) ? null : wanted.set(node.input(0), layout);
   const axisFits = dataAxis(node.int('axis', operator === 'Concat' || operator === 'Split' ? 0 : -1));
   const reduces = reductions.has(operator) && node.int('keepdims', 1) === 1;
   if (reduces) {

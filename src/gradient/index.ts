@@ -2,6 +2,7 @@
 export { answerLogitsGraph } from './answer-rows.ts';
 export type { MissingRule } from './backward.ts';
 export { cacheBranchInput, withCacheBranch } from './cache-branch.ts';
+export { arithmeticNotes, exactArithmetic } from './exact.ts';
 export { answerPositionsInput, inputSizes, type Sizes } from './inputs.ts';
 export { loweredOperators, withOpenEmbedding } from './lowerings/index.ts';
 export {

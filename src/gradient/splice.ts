@@ -25,6 +25,26 @@ export interface Embedding {
   dtype: DataType;
 }
 
+interface Lookup {
+  /** Input whose element type the result has; null: the table. */
+  dtype: string | null;
+  /** Entries of the result for one of the table. */
+  entries(stored: DataType): number;
+}
+
+/** Operators that look rows of a table up, their first input, by indices, their second; null: not along the rows. */
+const lookups: Readonly<Record<string, (node: GraphNode) => Lookup | null>> = {
+  Gather: (node) => (node.int('axis', 0) === 0 ? { dtype: null, entries: () => 1 } : null),
+  'com.microsoft.GatherBlockQuantized': (node) =>
+    node.int('gather_axis', 0) === 0
+      ? // Bytes hold several entries of a row.
+        { dtype: node.input(2), entries: (stored) => (stored === 'uint8' ? 8 / node.int('bits', 4) : 1) }
+      : null,
+};
+
+const widens = (node: GraphNode): boolean =>
+  node.operator === 'DequantizeLinear' || (node.operator === 'Cast' && !node.domain && node.int('to', 0) === 1);
+
 /** Operators between `input_ids` and the lookup that only change shape or integer type. */
 const passing = new Set(['Identity', 'Cast', 'Reshape', 'Unsqueeze', 'Squeeze', 'Flatten']);
 
@@ -46,26 +66,29 @@ export function findEmbedding(model: OnnxModel): Embedding {
         reached.add(node.output());
         queue.push(node.output());
       }
-      if (node.operator !== 'Gather' || node.domain || node.input(1) !== name || node.int('axis', 0) !== 0) continue;
+      if (node.input(1) !== name) continue;
+      const lookup = lookups[node.fullOperator]?.(node);
+      if (!lookup) continue;
       const turn = producers.get(node.input(0));
       const transposed = turn?.operator === 'Transpose';
       const tableName = transposed ? turn.input(0) : node.input(0);
       const table = graph.constantOf(tableName, producers);
       if (table?.dims.length !== 2) continue;
       const [rows = 0, columns = 0] = table.dims;
-      // An int8 table is dequantised behind the lookup: the soft prompt stands for the result.
+      // A table of narrow entries is widened behind the lookup: the soft prompt stands for the result.
       const after = consumers.get(node.output()) ?? [];
-      const [dequantise] = after;
-      const quantised = after.length === 1 && dequantise?.operator === 'DequantizeLinear';
+      const [widening] = after;
+      const widened = after.length === 1 && widening && widens(widening);
+      const stored = lookup.dtype === null ? table.dtype : (graph.initializers.get(lookup.dtype)?.dtype ?? 'float32');
       return {
         node,
-        output: quantised ? dequantise.output() : node.output(),
+        output: widened ? widening.output() : node.output(),
         tableName,
         table,
         transposed,
-        hiddenSize: transposed ? rows : columns,
+        hiddenSize: (transposed ? rows : columns) * lookup.entries(table.dtype),
         vocabularySize: transposed ? columns : rows,
-        dtype: quantised ? 'float32' : table.dtype,
+        dtype: widened ? 'float32' : stored,
       };
     }
   throw new HumanError(

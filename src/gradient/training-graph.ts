@@ -5,6 +5,8 @@ import { HumanError } from '../shared/errors.ts';
 import { answerLogitsGraph } from './answer-rows.ts';
 import { backward, type MissingRule, missingRule, missingRules, pathBetween } from './backward.ts';
 import { withCacheBranch } from './cache-branch.ts';
+import { decodeWhereUsed } from './decoding.ts';
+import { exactArithmetic } from './exact.ts';
 import { inferenceRows } from './inference/index.ts';
 import { inputSizes } from './inputs.ts';
 import { lowered, lowerNodes } from './lowerings/index.ts';
@@ -35,7 +37,7 @@ export const gradientOutput = 'soft_prompt_gradient';
  * that reads keys and values, which a graph with `past` needs.
  */
 export function trainingForward(file: OnnxModel, { anywhere = false, cached = false } = {}): OnnxModel {
-  const model = withCacheBranch(file, cached);
+  const model = exactArithmetic(withCacheBranch(file, cached), { keepInputs: true });
   const logits = model.graph.outputs.find(({ name }) => name === 'logits') ?? model.graph.outputs[0];
   if (!logits) throw new HumanError('unsupported', 'The graph has no output.', { todo: 'Export the model again.' });
   const spliced = spliceSoftPrompt(lowered(model), { anywhere });
@@ -73,6 +75,7 @@ export function trainingGraph(forward: OnnxModel, sizes: TrainingSizes, { withGr
   g.graph.outputs = outputs;
   g.graph.valueInfo = [];
   g.graph.prune();
+  decodeWhereUsed(g.graph);
   // Inputs that nothing reads at these sizes are kept: callers feed what the model asks for.
   return { ...forward, opsets: withDomain(forward.opsets), functions: [], graph: g.graph };
 }

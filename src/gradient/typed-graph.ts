@@ -60,6 +60,14 @@ export class TypedGraph {
     if (key !== null) this.#constants.set(key, name);
     return name;
   }
+  /** A constant under that name, added unless it is there: for weights, whose values are not compared. */
+  stored(name: string, tensor: Tensor): string {
+    if (!this.types.has(name)) {
+      this.graph.initializers.set(name, tensor);
+      this.types.set(name, { dtype: tensor.dtype, dims: tensor.dims });
+    }
+    return name;
+  }
   int64s(values: readonly number[]): string {
     return this.constant(tensorOf('int64', [values.length], values));
   }

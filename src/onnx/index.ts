@@ -23,6 +23,7 @@ export {
   type ValueInfo,
 } from './graph.ts';
 export { branchOf, definedNames, inlineBranches, inlineFunctions } from './inline.ts';
+export { raiseOpset } from './opset.ts';
 export {
   bytesOf,
   type DataType,

@@ -2,6 +2,7 @@
 import { elementwiseRules } from './elementwise.ts';
 import { linalgRules } from './linalg.ts';
 import { movementRules } from './movement.ts';
+import { quantisedRules } from './quantised.ts';
 import { reductionRules } from './reduction.ts';
 import { rotaryRules } from './rotary.ts';
 import type { GradientRule } from './rule.ts';
@@ -14,4 +15,5 @@ export const gradientRules: Readonly<Record<string, GradientRule>> = {
   ...reductionRules,
   ...linalgRules,
   ...rotaryRules,
+  ...quantisedRules,
 };
