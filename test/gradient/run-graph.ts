@@ -1,9 +1,13 @@
-/** Runs a graph that a test built, and measures gradients by central differences. */
+/** Runs a graph that a test built, and computes its gradients by the rules. */
 import * as ort from 'onnxruntime-node';
 import { backward, pathBetween } from '../../src/gradient/backward.ts';
-import { specialise, type TypedGraph } from '../../src/gradient/typed-graph.ts';
+import { mergePatterns } from '../../src/gradient/patterns.ts';
+import { specialise } from '../../src/gradient/typed-graph.ts';
 import { size } from '../../src/gradient/types.ts';
 import { type AttributeValues, encodeOnnx, Graph, isFloat, type OnnxModel, type Tensor } from '../../src/onnx/index.ts';
+import { type Feeds, type Measured, measuredGradients } from './differences.ts';
+
+export type { Feeds } from './differences.ts';
 
 export const modelOf = (graph: Graph, opset: number): OnnxModel => ({
   irVersion: opset >= 21 ? 10 : 8,
@@ -27,8 +31,6 @@ export function numbers(count: number, seed: number): number[] {
   });
 }
 
-export type Feeds = Record<string, { dims: number[]; values: number[] }>;
-
 const feedsOf = (feeds: Feeds): Record<string, ort.Tensor> =>
   Object.fromEntries(
     Object.entries(feeds).map(([name, { dims, values }]) => [
@@ -46,6 +48,60 @@ export async function run(model: OnnxModel, feeds: Feeds): Promise<Record<string
   );
 }
 
+export interface GradientComparison {
+  /** By input, by element: by the rules, and by differences (null: cannot be told there). */
+  analytic: Record<string, number[]>;
+  measured: Measured;
+  /** Operators that the gradient went through. */
+  operators: string[];
+}
+
+/** Gradients of Σ c · y over all floating outputs with respect to all inputs, which are float32. */
+export async function compareGradients(
+  model: OnnxModel,
+  inputs: Feeds,
+  { merge = false }: { merge?: boolean } = {},
+): Promise<GradientComparison> {
+  const dims = new Map(Object.entries(inputs).map(([name, feed]) => [name, feed.dims]));
+  const typed = specialise({ ...model, graph: model.graph.clone() }, dims);
+  if (merge) mergePatterns(typed);
+  // By position: specialising may give an output the name of the value that it is the same as.
+  const outputs = model.graph.outputs.flatMap(({ name }, at) => {
+    const value = typed.graph.outputs[at];
+    return value?.dtype && isFloat(value.dtype) ? [{ name, typed: value.name }] : [];
+  });
+  const coefficients = Object.fromEntries(
+    outputs.map((output, at) => [output.name, numbers(size(typed.dims(output.typed)), 100 + at)]),
+  );
+  const wanted = Object.keys(inputs);
+  const measured = await measuredGradients(model, inputs, coefficients, wanted);
+
+  const feeds = { ...inputs };
+  const seeds = new Map<string, string>();
+  for (const [at, output] of outputs.entries()) {
+    const shape = [...typed.dims(output.typed)];
+    const seed = typed.cast(typed.input(`seed${at}`, 'float32', shape), typed.dtype(output.typed));
+    const present = seeds.get(output.typed);
+    seeds.set(output.typed, present ? typed.add('Add', [present, seed]) : seed);
+    feeds[`seed${at}`] = { dims: shape, values: coefficients[output.name] ?? [] };
+  }
+  const path = pathBetween(typed, new Set(wanted), new Set(seeds.keys()));
+  const found = backward(typed, path, seeds, wanted);
+  const names = wanted.map((name) => found.get(name) ?? typed.zeros('float32', typed.dims(name)));
+  typed.graph.outputs = [...new Set(names)].map((name) => ({ name, dtype: 'float32', dims: null }));
+  typed.graph.prune();
+  const used = new Set(typed.graph.nodes.flatMap((node) => node.inputs));
+  typed.graph.inputs = typed.graph.inputs.filter(({ name }) => used.has(name) || names.includes(name));
+  const kept = new Set(typed.graph.inputs.map(({ name }) => name));
+  const given = Object.fromEntries(Object.entries(feeds).filter(([name]) => kept.has(name)));
+  const result = await run(modelOf(typed.graph, model.opsets.get('') ?? 18), given);
+  return {
+    analytic: Object.fromEntries(wanted.map((name, at) => [name, result[names[at] ?? ''] ?? []])),
+    measured,
+    operators: path.map((node) => node.fullOperator),
+  };
+}
+
 export interface SmallGraph {
   operator: string;
   domain?: string;
@@ -58,77 +114,16 @@ export interface SmallGraph {
   outputs?: number;
 }
 
-/** Analytic and measured gradients of Σ c · y over all floating outputs, for each input. */
-export async function gradients(
-  small: SmallGraph,
-): Promise<{ analytic: number[][]; measured: number[][]; operators: string[] }> {
-  const feeds: Feeds = Object.fromEntries(small.inputs.map((input, at) => [`x${at}`, input]));
-  const build = (): { typed: TypedGraph; outputs: string[] } => {
-    const graph = new Graph();
-    graph.inputs = small.inputs.map(({ dims }, at) => ({ name: `x${at}`, dtype: 'float32', dims: [...dims] }));
-    const count = small.outputs ?? 1;
-    const outputs = Array.from({ length: count }, (_, at) => `y${at}`);
-    const names = small.arguments.map((argument) =>
-      argument === null ? '' : typeof argument === 'number' ? `x${argument}` : graph.constant(argument),
-    );
-    // a value in front of the operator, so that its inputs are never the graph's own
-    const copies = new Map<string, string>();
-    const inputs = names.map((name) => {
-      if (!/^x\d+$/.test(name)) return name;
-      const copy = copies.get(name) ?? graph.add('Neg', [graph.add('Neg', [name])]);
-      copies.set(name, copy);
-      return copy;
-    });
-    graph.addNode(small.operator, inputs, { domain: small.domain, attributes: small.attributes, outputs });
-    graph.outputs = outputs.map((name) => ({ name, dtype: null, dims: null }));
-    const typed = specialise(
-      modelOf(graph, small.opset),
-      new Map(small.inputs.map(({ dims }, at) => [`x${at}`, dims])),
-    );
-    const floating = typed.graph.outputs.filter(({ dtype }) => dtype !== null && isFloat(dtype));
-    return { typed, outputs: floating.map(({ name }) => name) };
-  };
-
-  const { typed: forward, outputs } = build();
-  const shapes = outputs.map((name) => forward.dims(name));
-  const coefficients = shapes.map((dims, at) => numbers(size(dims), 100 + at));
-  const forwardModel = modelOf(forward.graph, small.opset);
-  const session = await ort.InferenceSession.create(encodeOnnx(forwardModel), { logSeverityLevel: 3 });
-  const loss = async (values: Feeds): Promise<number> => {
-    const result = await session.run(feedsOf(values));
-    return outputs.reduce((sum, name, at) => {
-      const data = result[name]?.data as Float32Array;
-      return sum + (coefficients[at] ?? []).reduce((each, c, k) => each + c * (data[k] ?? Number.NaN), 0);
-    }, 0);
-  };
-  const step = 2 ** -8;
-  const measured: number[][] = [];
-  for (const [name, { dims, values }] of Object.entries(feeds)) {
-    const gradient: number[] = [];
-    for (let at = 0; at < values.length; at++) {
-      const shifted = async (by: number): Promise<number> =>
-        loss({ ...feeds, [name]: { dims, values: values.map((value, k) => (k === at ? value + by : value)) } });
-      gradient.push(((await shifted(step)) - (await shifted(-step))) / (2 * step));
-    }
-    measured.push(gradient);
-  }
-  await session.release();
-
-  const { typed } = build();
-  const names = small.inputs.map((_, at) => `x${at}`);
-  const seeds = new Map<string, string>();
-  outputs.forEach((name, at) => {
-    seeds.set(name, typed.input(`seed${at}`, 'float32', shapes[at] ?? []));
-    feeds[`seed${at}`] = { dims: [...(shapes[at] ?? [])], values: coefficients[at] ?? [] };
-  });
-  const path = pathBetween(typed, new Set(names), new Set(outputs));
-  const found = backward(typed, path, seeds, names);
-  typed.graph.outputs = names.map((name) => ({ name: found.get(name) ?? '', dtype: 'float32', dims: null }));
-  typed.graph.prune();
-  const used = new Set(typed.graph.nodes.flatMap(({ inputs }) => inputs));
-  typed.graph.inputs = typed.graph.inputs.filter(({ name }) => used.has(name));
-  const given = Object.fromEntries(Object.entries(feeds).filter(([name]) => used.has(name)));
-  const result = await run(modelOf(typed.graph, small.opset), given);
-  const analytic = names.map((name) => result[found.get(name) ?? ''] ?? []);
-  return { analytic, measured, operators: path.map((node) => node.fullOperator) };
+/** The graph of one operator; in front of it, so that its inputs are never the graph's own, two negations. */
+export function smallModel(small: SmallGraph): OnnxModel {
+  const graph = new Graph();
+  graph.inputs = small.inputs.map(({ dims }, at) => ({ name: `x${at}`, dtype: 'float32', dims: [...dims] }));
+  const copies = graph.inputs.map(({ name }) => graph.add('Neg', [graph.add('Neg', [name])]));
+  const names = small.arguments.map((argument) =>
+    argument === null ? '' : typeof argument === 'number' ? (copies[argument] ?? '') : graph.constant(argument),
+  );
+  const outputs = Array.from({ length: small.outputs ?? 1 }, (_, at) => `y${at}`);
+  graph.addNode(small.operator, names, { domain: small.domain, attributes: small.attributes, outputs });
+  graph.outputs = outputs.map((name) => ({ name, dtype: null, dims: null }));
+  return modelOf(graph, small.opset);
 }

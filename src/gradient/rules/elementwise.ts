@@ -152,14 +152,15 @@ export const elementwiseRules: Record<string, GradientRule> = {
   Swish: unary((g, x, _y, dy, { node }) => swish(g, x, dy, node.float('alpha', 1))),
   Clip: ({ g, node, dy }) => {
     const [x, low, high] = [node.input(0), node.input(1), node.input(2)];
+    // "Less" the other way round: LessOrEqual is younger than bounds as attributes.
     const bounds: [string, string, number | null][] = [
-      ['GreaterOrEqual', low, node.attributes.has('min') ? node.float('min', 0) : null],
-      ['LessOrEqual', high, node.attributes.has('max') ? node.float('max', 0) : null],
+      ['Less', low, node.attributes.has('min') ? node.float('min', 0) : null],
+      ['Greater', high, node.attributes.has('max') ? node.float('max', 0) : null],
     ];
     return [
       bounds.reduce((gradient, [comparison, name, value]) => {
         const bound = name || (value === null ? '' : g.scalarLike(x, value));
-        return bound ? where(g, g.add(comparison, [x, bound]), gradient) : gradient;
+        return bound ? where(g, g.add('Not', [g.add(comparison, [x, bound])]), gradient) : gradient;
       }, dy),
     ];
   },
@@ -187,7 +188,10 @@ export const elementwiseRules: Record<string, GradientRule> = {
       if (value?.length === 1 && value[0] === 2) return g.mul(dy, g.scale(x, 2));
       if (value?.length === 1 && value[0] === 3) return g.mul(dy, g.scale(g.mul(x, x), 3));
       const power = g.cast(exponent, g.dtype(x));
-      return g.mul(dy, g.mul(power, g.add('Pow', [x, g.sub(power, g.scalarLike(x, 1))])));
+      const slope = g.mul(power, g.add('Pow', [x, g.sub(power, g.scalarLike(x, 1))]));
+      // x to the power of 0 is 1 everywhere; at 0 the product would be 0 · ∞.
+      if (value && !value.includes(0)) return g.mul(dy, slope);
+      return g.mul(dy, where(g, g.add('Not', [g.add('Equal', [power, g.scalarLike(power, 0)])]), slope));
     },
     (g, a, b, y, dy) => g.cast(g.mul(dy, g.mul(y, g.add('Log', [a]))), g.dtype(b)),
   ),

@@ -169,8 +169,11 @@ export const movementRules: Record<string, GradientRule> = {
     return [
       axes.reduce((gradient, given, at) => {
         const axis = axisOf(given, dims.length);
-        const before = pads[at] ?? 0;
-        return g.slice(gradient, axis, before, before + (dims[axis] ?? 0));
+        const [before, after] = [pads[at] ?? 0, pads[at + axes.length] ?? 0];
+        // A negative pad cut elements off.
+        const start = Math.max(before, 0);
+        const inside = g.slice(gradient, axis, start, (g.dims(gradient)[axis] ?? 0) - Math.max(after, 0));
+        return padded(g, inside, axis, Math.max(-before, 0), Math.max(-after, 0));
       }, dy),
     ];
   },

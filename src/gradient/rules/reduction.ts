@@ -18,8 +18,8 @@ const reduction =
     const { g, node, dy } = context;
     const x = node.input(0);
     const dims = g.dims(x);
-    const axes = reducedAxes(context);
-    if (!axes) return [dy];
+    // No axes: only what the operator does to each element by itself (a square, a logarithm).
+    const axes = reducedAxes(context) ?? [];
     const kept = dims.map((dim, axis) => (axes.includes(axis) ? 1 : dim));
     const count = size(axes.map((axis) => dims[axis] ?? 1));
     const gradient = derivative(g, x, g.reshape(node.output(), kept), g.reshape(dy, kept), count);
