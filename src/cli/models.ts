@@ -1,5 +1,14 @@
 /** `softbench models …`: what is understood of a model folder, and whether it computes what its reference says. */
 import { resolve } from 'node:path';
+import {
+  attentionInWords,
+  cacheInWords,
+  loweredInWords,
+  positionsInWords,
+  quantisationInWords,
+  tensorLines,
+  tiedHeadInWords,
+} from '../shared/model-words.ts';
 import type { ModelReport, VerifyReport } from '../shared/protocol.ts';
 import { type Command, commonOptions, engineOptions, engineSettings, exitCodes, operands } from './command.ts';
 import { table } from './terminal.ts';
@@ -41,13 +50,15 @@ export const verifyCommand: Command = {
 };
 
 function inspectLines(report: ModelReport): string[] {
-  const { cache } = report;
   const orUnknown = (value: number | string | null): string =>
     value === null ? 'not known' : typeof value === 'number' ? value.toLocaleString('en') : value;
   const operators = Object.entries(report.operators).sort(([, a], [, b]) => b - a);
+  const several = (title: string, lines: readonly string[]): [string, string][] =>
+    lines.length ? lines.map((line, at) => [at === 0 ? title : '', line]) : [[title, 'none']];
   const rows: [string, string][] = [
     ['model', `${report.name}${report.modelType ? ` (${report.modelType})` : ''}`],
     ['folder', report.folder],
+    ['layout', report.layout.join('; ')],
     ['graph', orUnknown(report.graphFile)],
     ['other graphs', report.variants.join(', ') || 'none'],
     ['size', `${(report.bytes / 1e6).toFixed(1)} MB`],
@@ -64,15 +75,25 @@ function inspectLines(report: ModelReport): string[] {
         .join(', '),
     ],
     ['exported by', orUnknown(report.producer)],
-    ['KV cache', cache ? `${cache.kind}: ${cache.layers} layers × ${cache.heads} heads × ${cache.headSize}` : 'none'],
-    ['positions', report.positions],
+    ...several('inputs', tensorLines(report.inputs)),
+    ...several('outputs', tensorLines(report.outputs)),
+    ['KV cache', cacheInWords(report.cache)],
+    ['positions', positionsInWords(report.positions, report.attention.headSize)],
+    ['attention', attentionInWords(report.attention)],
+    ['logits', report.logitSoftCap === null ? 'as they are' : `soft-capped at ${report.logitSoftCap}`],
+    ['tied head', tiedHeadInWords(report.tiedHead)],
+    ...several('quantised', report.quantisation.map(quantisationInWords)),
     ['chat template', report.chatTemplate ? 'yes' : 'no'],
     ['operators', operators.map(([name, count]) => `${name} ${count}`).join(', ')],
-    ['lowered', report.lowered.join(', ') || 'none'],
+    ...several('lowered to tune', report.lowered.map(loweredInWords)),
+    ...several(
+      'no gradient rule',
+      report.missing.map(({ operator, node }) => `${operator} (node "${node}")`),
+    ),
   ];
   return [
     ...table(rows),
-    ...report.missing.map(({ operator, node, advice }) => `No gradient rule for ${operator} (node ${node}). ${advice}`),
+    ...[...new Set(report.missing.map(({ advice }) => advice))].map((advice) => `To tune it: ${advice}`),
     ...report.notes.map((note) => `Note: ${note}`),
     '',
     report.ok

@@ -1,11 +1,13 @@
 /** What is understood of a model folder, without opening a session: for `softbench models inspect` and the editor. */
 import { statSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
-import { findEmbedding, loweredOperators, missingGradientRules } from '../gradient/index.ts';
-import { contextLengthOf, loadTokenizer, openModelFiles, stringOf } from '../model/index.ts';
-import { type Graph, sizeOf } from '../onnx/index.ts';
+import { basename, dirname, resolve } from 'node:path';
+import { findEmbedding, sizedGraph, tuningReport, withCacheBranch, withOpenEmbedding } from '../gradient/index.ts';
+import { contextLengthOf, loadTokenizer, type ModelFiles, openModelFiles, stringOf } from '../model/index.ts';
+import { type Graph, sizeOf, type ValueInfo } from '../onnx/index.ts';
 import { sentenceOf } from '../shared/errors.ts';
-import type { ModelReport } from '../shared/protocol.ts';
+import type { ModelReport, TensorReport } from '../shared/protocol.ts';
+import { attentionOf, cacheJoin, GraphReader, positionsOf, probeSizes } from './inspect-graph.ts';
+import { headOf, quantisationOf } from './inspect-weights.ts';
 
 /** Describes a model folder, or an ONNX file in one. Never throws for a folder that cannot run: the report says why. */
 export async function inspectModel(path: string): Promise<ModelReport> {
@@ -31,25 +33,21 @@ export async function inspectModel(path: string): Promise<ModelReport> {
       opset: Object.fromEntries([...file.opsets].map(([domain, version]) => [domain || 'ai.onnx', version])),
       producer: [file.producer, file.producerVersion].filter(Boolean).join(' ') || null,
       dtype: weightTypeOf(file.graph),
-      cache: signature.cache && {
-        kind: signature.cache.kind,
-        layers: signature.cache.layers,
-        heads: signature.cache.heads,
-        headSize: signature.cache.headSize,
-      },
-      positions: signature.positionIds ? 'position_ids input' : 'counted by the graph',
+      layout: layoutOf(files),
+      inputs: file.graph.inputs.filter(({ name }) => !file.graph.initializers.has(name)).map(tensorReport),
+      outputs: file.graph.outputs.map(tensorReport),
       chatTemplate: folder.chatTemplate !== null,
       operators: operatorsOf(file.graph),
     } satisfies Partial<ModelReport>);
+    Object.assign(report, understood(files));
     if (!signature.cache) report.notes.push('No KV cache: every token reads the whole text again, which is slow.');
     const tokenizer = await loadTokenizer(folder);
     report.vocabularySize ??= tokenizer.vocabularySize;
     report.ok = true;
     // From here on, what is wrong concerns soft prompts only: the model can be evaluated without.
-    const embedding = findEmbedding(file);
+    const embedding = findEmbedding(withCacheBranch(file, true));
     report.hiddenSize = embedding.hiddenSize;
-    report.lowered = loweredOperators(file);
-    report.missing = missingGradientRules(file);
+    Object.assign(report, tuningReport(file));
     report.tunable = report.missing.length === 0;
   } catch (thrown) {
     if (report.ok) report.notes.push(`Soft prompts cannot be tuned: ${sentenceOf(thrown)}`);
@@ -76,14 +74,80 @@ const emptyReport = (folder: string): ModelReport => ({
   opset: {},
   producer: null,
   dtype: null,
+  layout: [],
+  inputs: [],
+  outputs: [],
   cache: null,
-  positions: '',
+  positions: { from: null, kinds: [], rotarySize: null, tableLength: null },
+  attention: {
+    form: 'not found',
+    operators: {},
+    queryHeads: null,
+    keyHeads: null,
+    headSize: null,
+    windows: [],
+    softCaps: [],
+  },
+  logitSoftCap: null,
+  quantisation: [],
+  tiedHead: null,
   chatTemplate: false,
   operators: {},
   lowered: [],
   missing: [],
   notes: [],
 });
+
+const tensorReport = ({ name, dtype, dims }: ValueInfo): TensorReport => ({
+  name,
+  dtype: dtype ?? 'not said',
+  dims: (dims ?? []).map((size) => size ?? '?'),
+});
+
+function layoutOf({ folder, file, signature, weightFiles }: ModelFiles): string[] {
+  return [
+    folder.genaiConfig ? 'ONNX Runtime GenAI folder (genai_config.json)' : 'Hugging Face folder',
+    ...(folder.graphFile.includes('/') ? [`graph in ${dirname(folder.graphFile)}/`] : []),
+    ...(signature.useCacheBranch ? ['merged decoder: a branch with a cache and one without'] : []),
+    ...(file.functions.length ? [`${file.functions.length} local functions`] : []),
+    weightFiles.length
+      ? `weights in ${weightFiles.map((path) => basename(path)).join(', ')}`
+      : 'weights inside of the graph file',
+  ];
+}
+
+/** What the graph does, read off the graph; of a merged decoder, off the branch with a cache. */
+function understood({ file, signature }: ModelFiles): Partial<ModelReport> {
+  const { cache } = signature;
+  const open = withOpenEmbedding(withCacheBranch(file, true));
+  const reader = new GraphReader(open.graph, sizedGraph(open, { ...probeSizes, past: cache ? probeSizes.past : 0 }));
+  const embedding = attempt(() => findEmbedding(open));
+  const head = headOf(reader, signature.logits.name);
+  const attention = attentionOf(reader, cache);
+  return {
+    cache: cache && {
+      kind: cache.kind,
+      layers: cache.layers,
+      heads: cache.heads,
+      headSize: cache.headSize,
+      dtype: cache.dtype,
+      ...cacheJoin(reader, cache),
+    },
+    attention,
+    positions: positionsOf(reader, embedding, cache, attention.queryHeads),
+    logitSoftCap: head?.softCap ?? null,
+    quantisation: quantisationOf(reader, head, embedding?.tableName ?? null),
+    tiedHead: embedding && head?.weight ? head.weight === embedding.tableName : null,
+  };
+}
+
+function attempt<T>(make: () => T): T | null {
+  try {
+    return make();
+  } catch {
+    return null;
+  }
+}
 
 /** Operators and how often each occurs, those of inner graphs (branches, loops) included; the commonest first. */
 function operatorsOf(graph: Graph): Record<string, number> {

@@ -2,9 +2,10 @@
 export { answerLogitsGraph } from './answer-rows.ts';
 export type { MissingRule } from './backward.ts';
 export { cacheBranchInput, withCacheBranch } from './cache-branch.ts';
-export { arithmeticNotes, exactArithmetic } from './exact.ts';
+export { type Arithmetic, arithmeticNotes, arithmeticOf, exactArithmetic } from './exact.ts';
 export { answerPositionsInput, inputSizes, type Sizes } from './inputs.ts';
-export { loweredOperators, withOpenEmbedding } from './lowerings/index.ts';
+export { withOpenEmbedding } from './lowerings/index.ts';
+export { type LoweredOperator, sizedGraph, type TuningReport, tuningReport } from './report.ts';
 export {
   type Embedding,
   findEmbedding,
@@ -22,3 +23,4 @@ export {
   trainingGraph,
   weightsInput,
 } from './training-graph.ts';
+export type { TypedGraph } from './typed-graph.ts';

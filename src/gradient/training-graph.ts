@@ -11,6 +11,7 @@ import { inferenceRows } from './inference/index.ts';
 import { inputSizes } from './inputs.ts';
 import { lowered, lowerNodes } from './lowerings/index.ts';
 import { mergePatterns } from './patterns.ts';
+import { orderForMemory } from './schedule.ts';
 import { softPromptInput, spliceSoftPrompt } from './splice.ts';
 import { specialise, type TypedGraph } from './typed-graph.ts';
 
@@ -24,6 +25,11 @@ export interface TrainingSizes {
   answers: number;
   /** Padded tokens per row whose keys and values are given in the cache inputs; 0 where absent. */
   past?: number;
+}
+
+export interface TrainingGraphOptions {
+  /** False: the loss alone. */
+  withGradient?: boolean;
 }
 
 export const labelsInput = 'answer_labels';
@@ -56,15 +62,30 @@ export function trainingForward(file: OnnxModel, { anywhere = false, cached = fa
  * @param forward of {@link trainingForward}
  * @throws HumanError listing the operators without a gradient rule, or where a shape cannot be worked out
  */
-export function trainingGraph(forward: OnnxModel, sizes: TrainingSizes, { withGradient = true } = {}): OnnxModel {
+export function trainingGraph(forward: OnnxModel, sizes: TrainingSizes, options: TrainingGraphOptions = {}): OnnxModel {
+  const { graph } = typedTrainingGraph(forward, sizes, options);
+  decodeWhereUsed(graph);
+  return { ...forward, opsets: withDomain(forward.opsets), functions: [], graph };
+}
+
+/** {@link trainingGraph} with what is known of its values. */
+export function typedTrainingGraph(
+  forward: OnnxModel,
+  sizes: TrainingSizes,
+  { withGradient = true }: TrainingGraphOptions = {},
+): TypedGraph {
   const g = specialiseForward(forward, sizes);
   if (withGradient) lowerPath(g);
   const logits = logitsOf(g);
   const seed = addLoss(g, logits, sizes);
+  const forwardNodes = new Set(g.graph.nodes);
+  const seeds = new Set<string>();
   const outputs = [{ name: lossOutput, dtype: 'float32' as const, dims: [] as number[] }];
   if (withGradient) {
     const path = pathBetween(g, new Set([softPromptInput]), new Set([logits]));
-    const gradient = backward(g, path, new Map([[logits, seed()]]), [softPromptInput]).get(softPromptInput);
+    const first = seed();
+    seeds.add(first);
+    const gradient = backward(g, path, new Map([[logits, first]]), [softPromptInput]).get(softPromptInput);
     if (!gradient)
       throw new HumanError('unsupported', 'The logits do not depend on the soft prompt.', {
         todo: 'Check that this graph is a whole language model.',
@@ -75,9 +96,9 @@ export function trainingGraph(forward: OnnxModel, sizes: TrainingSizes, { withGr
   g.graph.outputs = outputs;
   g.graph.valueInfo = [];
   g.graph.prune();
-  decodeWhereUsed(g.graph);
+  orderForMemory(g.graph, forwardNodes, seeds);
   // Inputs that nothing reads at these sizes are kept: callers feed what the model asks for.
-  return { ...forward, opsets: withDomain(forward.opsets), functions: [], graph: g.graph };
+  return g;
 }
 
 /**
@@ -95,7 +116,7 @@ export function missingGradientRules(model: OnnxModel): MissingRule[] {
   return missingRules(pathBetween(g, new Set([softPromptInput]), new Set([logitsOf(g)])));
 }
 
-function specialiseForward(forward: OnnxModel, { past = 0, ...sizes }: TrainingSizes): TypedGraph {
+export function specialiseForward(forward: OnnxModel, { past = 0, ...sizes }: TrainingSizes): TypedGraph {
   const copy = { ...forward, graph: forward.graph.clone() };
   const g = specialise(copy, inputSizes(forward, { ...sizes, past }));
   mergePatterns(g);

@@ -51,6 +51,54 @@ export type JobProgress =
     }
   | { kind: 'summary'; summary: RunSummary };
 
+/** An input or output of a graph; open sizes by their symbols. */
+export interface TensorReport {
+  name: string;
+  dtype: string;
+  dims: (number | string)[];
+}
+
+/** How a graph tells positions apart. */
+export interface PositionReport {
+  /** `input`: position_ids; `mask`: by its ones; `cache`: by its length; `text`: every text from 0; null: not found out. */
+  from: 'input' | 'mask' | 'cache' | 'text' | null;
+  /** What is made of them, as far as the graph tells. */
+  kinds: ('learned' | 'rotary' | 'ALiBi')[];
+  /** Numbers of a head that rotary positions turn; null where there are none or the graph does not tell. */
+  rotarySize: number | null;
+  /** Positions that a learned table has. */
+  tableLength: number | null;
+}
+
+export interface AttentionReport {
+  /** `plain`: written as products and a softmax; `fused`: one operator. */
+  form: 'plain' | 'fused' | 'both' | 'not found';
+  /** Fused operators and how often each occurs; of the plain form, the softmaxes. */
+  operators: Record<string, number>;
+  queryHeads: number | null;
+  /** Fewer than query heads: several of these share keys and values. */
+  keyHeads: number | null;
+  headSize: number | null;
+  /** Tokens that one sees at most, itself included; several where layers differ. Empty: all, as far as the graph tells. */
+  windows: number[];
+  /** Bounds of the scores (soft-capped by tanh). */
+  softCaps: number[];
+}
+
+/** Weights of few bits that are treated alike. */
+export interface QuantisationReport {
+  operator: string;
+  tensors: number;
+  /** Which: `embedding`, `head`, `linear layers`. */
+  parts: string[];
+  bits: number;
+  /** Weights that share a scale: a number of them, `channel` or `tensor`. */
+  block: number | 'channel' | 'tensor';
+  symmetric: boolean;
+  /** Bits that the other factor is rounded to as the graph runs; null: it is not. */
+  activationBits: number | null;
+}
+
 /** What was understood of a model folder. */
 export interface ModelReport {
   folder: string;
@@ -73,12 +121,32 @@ export interface ModelReport {
   opset: Record<string, number>;
   producer: string | null;
   dtype: string | null;
-  cache: { kind: string; layers: number; heads: number; headSize: number } | null;
-  positions: string;
+  /** How the folder is laid out, in words: where the graph stands, and in how many parts. */
+  layout: string[];
+  inputs: TensorReport[];
+  outputs: TensorReport[];
+  cache: {
+    kind: string;
+    layers: number;
+    heads: number;
+    headSize: number;
+    dtype: string;
+    /** Operators that join what is new to what was there. */
+    joinedBy: string[];
+    /** They can write into the given memory instead of giving back a longer copy. */
+    inPlace: boolean;
+  } | null;
+  positions: PositionReport;
+  attention: AttentionReport;
+  /** Bound of the logits (soft-capped by tanh). */
+  logitSoftCap: number | null;
+  quantisation: QuantisationReport[];
+  /** The head multiplies by the table of the embedding; null where the graph does not tell. */
+  tiedHead: boolean | null;
   chatTemplate: boolean;
   operators: Record<string, number>;
-  /** Operators that tuning lowers first, and those on the gradient path without a rule. */
-  lowered: string[];
+  /** Operators that tuning writes out in plainer ones, and those on the gradient path without a rule. */
+  lowered: { operator: string; count: number; to: string[] }[];
   missing: { operator: string; node: string; advice: string }[];
   notes: string[];
 }

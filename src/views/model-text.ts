@@ -1,5 +1,13 @@
 /** A model report as Markdown, for a person and for an issue report. */
 import { size } from '../editor/words.ts';
+import {
+  attentionInWords,
+  cacheInWords,
+  loweredInWords,
+  positionsInWords,
+  quantisationInWords,
+  tiedHeadInWords,
+} from '../shared/model-words.ts';
 import type { ModelReport } from '../shared/protocol.ts';
 
 /** A cell of a table: one line, and no bar that would end it. */
@@ -18,13 +26,13 @@ export function modelReportText(report: ModelReport): string {
     ['Hidden size', report.hiddenSize],
     ['Vocabulary', report.vocabularySize],
     ['Context length', report.contextLength],
-    ['Positions', report.positions],
-    [
-      'KV cache',
-      report.cache
-        ? `${report.cache.kind}, ${report.cache.layers} layers, ${report.cache.heads} heads of ${report.cache.headSize}`
-        : 'none',
-    ],
+    ['Layout', report.layout.join('; ')],
+    ['Positions', report.ok ? positionsInWords(report.positions, report.attention.headSize) : null],
+    ['Attention', report.ok ? attentionInWords(report.attention) : null],
+    ['Logits soft-capped at', report.logitSoftCap],
+    ['Tied head', report.ok ? tiedHeadInWords(report.tiedHead) : null],
+    ['Quantised', report.quantisation.map(quantisationInWords).join('; ')],
+    ['KV cache', report.ok ? cacheInWords(report.cache) : null],
     ['Chat template', report.chatTemplate ? 'yes' : 'no'],
     ['Exported by', report.producer],
     [
@@ -51,7 +59,9 @@ export function modelReportText(report: ModelReport): string {
           report.missing.map(({ operator, node, advice }) => `- \`${operator}\` (\`${node}\`): ${advice}`).join('\n'),
         ]
       : []),
-    ...(report.lowered.length > 0 ? ['## Operators that tuning lowers first', report.lowered.join(', ')] : []),
+    ...(report.lowered.length > 0
+      ? ['## Operators that tuning lowers first', report.lowered.map((one) => `- ${loweredInWords(one)}`).join('\n')]
+      : []),
     ...(report.notes.length > 0 ? ['## Notes', report.notes.map((note) => `- ${note}`).join('\n')] : []),
     ...(operators.length > 0
       ? ['## Operators', operators.map(([name, count]) => `${name} × ${count}`).join(', ')]

@@ -42,12 +42,3 @@ export const withOpenEmbedding = (model: OnnxModel): OnnxModel => lowered(model,
 /** Writes out those of the given nodes that have a row in {@link sizedLowerings}. */
 export const lowerNodes = (g: TypedGraph, nodes: Iterable<GraphNode>): void =>
   lowerSized(g, new Set(nodes), sizedLowerings);
-
-/** Names of the operators in a model that tuning writes out first. */
-export const loweredOperators = (model: OnnxModel): string[] => [
-  ...new Set(
-    model.graph.nodes
-      .map((node) => node.fullOperator)
-      .filter((operator) => operator in lowerings || operator in sizedLowerings),
-  ),
-];
