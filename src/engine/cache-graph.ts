@@ -1,5 +1,5 @@
 /** The cache's inputs and outputs of a decoder graph, edited so that a step takes and gives the same in every graph. */
-import type { CacheSignature } from '../model/index.ts';
+import type { CacheSignature, CacheTensor } from '../model/index.ts';
 import type { Graph, GraphNode } from '../onnx/index.ts';
 
 export interface CacheOutput {
@@ -16,16 +16,43 @@ export interface CacheOutput {
 /** Operators that put a row's new keys and values behind those that its mask counts. */
 const denseOperators = new Set(['com.microsoft.GroupQueryAttention']);
 
-/** [1, …] in front of a value's own dims: Unsqueeze took its axes as an attribute before opset 13. */
-const stacked = (graph: Graph, value: string, opset: number): string =>
+/** Adds or takes away an axis of size 1; the axes of both operators were an attribute before opset 13. */
+const axisOfOne = (
+  graph: Graph,
+  operator: 'Unsqueeze' | 'Squeeze',
+  value: string,
+  axis: number,
+  opset: number,
+  outputs?: string[],
+): string =>
   opset < 13
-    ? graph.add('Unsqueeze', [value], { attributes: { axes: [0] } })
-    : graph.add('Unsqueeze', [value, graph.int64s([0])]);
+    ? graph.add(operator, [value], { attributes: { axes: [axis] }, outputs })
+    : graph.add(operator, [value, graph.int64s([axis])], { outputs });
 
 /** The part of a `present` behind the past along an axis. */
 function newPart(graph: Graph, past: string, present: string, axis: number): string {
   const length = graph.add('Gather', [graph.add('Shape', [past]), graph.int64s([axis])]);
   return graph.add('Slice', [present, length, graph.int64s([Number.MAX_SAFE_INTEGER]), graph.int64s([axis])]);
+}
+
+/** Gives a graph whose cache tensors are [batch, time, width] inputs and outputs of one head. */
+function withHead(
+  graph: Graph,
+  cache: CacheSignature,
+  opset: number,
+): { cache: CacheSignature; outputs: CacheOutput[] } {
+  const outputs = cache.tensors.map(({ past, present }): CacheOutput => {
+    const input = graph.inputs.find(({ name }) => name === past);
+    const [batch = null, time = null, width = null] = input?.dims ?? [];
+    graph.inputs = graph.inputs.filter(({ name }) => name !== past);
+    const name = `${past}.one_head`;
+    graph.inputs.push({ name, dtype: cache.dtype, dims: [batch, 1, time, width] });
+    axisOfOne(graph, 'Squeeze', name, 1, opset, [past]);
+    const fresh = newPart(graph, past, present, 1);
+    return { past: name, output: axisOfOne(graph, 'Unsqueeze', fresh, 1, opset), entries: 'new' };
+  });
+  const tensors = cache.tensors.map((tensor, at) => ({ ...tensor, past: outputs[at]?.past ?? '' }));
+  return { cache: { ...cache, kind: 'separate', tensors }, outputs };
 }
 
 /**
@@ -38,7 +65,8 @@ function separate(
   opset: number,
 ): { cache: CacheSignature; outputs: CacheOutput[] } {
   const outputs: CacheOutput[] = [];
-  for (const { past, present } of cache.tensors) {
+  const tensors: CacheTensor[] = [];
+  for (const { past, present, heads, headSize } of cache.tensors) {
     const input = graph.inputs.find(({ name }) => name === past);
     const dims = input?.dims?.slice(1) ?? null;
     graph.inputs = graph.inputs.filter(({ name }) => name !== past);
@@ -46,16 +74,16 @@ function separate(
     for (const name of parts) graph.inputs.push({ name, dtype: cache.dtype, dims });
     graph.add(
       'Concat',
-      parts.map((name) => stacked(graph, name, opset)),
+      parts.map((name) => axisOfOne(graph, 'Unsqueeze', name, 0, opset)),
       { attributes: { axis: 0 }, outputs: [past] },
     );
     const fresh = newPart(graph, past, present, 3);
     for (const [at, name] of parts.entries()) {
       const output = graph.add('Gather', [fresh, graph.scalar('int64', at)], { attributes: { axis: 0 } });
       outputs.push({ past: name, output, entries: 'new' });
+      tensors.push({ past: name, present: output, heads, headSize });
     }
   }
-  const tensors = outputs.map(({ past, output }) => ({ past, present: output }));
   return { cache: { ...cache, kind: 'separate', tensors }, outputs };
 }
 
@@ -71,6 +99,7 @@ export function editCache(
 ): { cache: CacheSignature | null; outputs: CacheOutput[]; joined: Map<string, string> } {
   const joined = new Map<string, string>();
   if (!cache) return { cache, outputs: [], joined };
+  if (cache.kind === 'joined') return { ...withHead(graph, cache, opset), joined };
   if (cache.kind === 'stacked') return { ...separate(graph, cache, opset), joined };
   const producers = graph.producers();
   const outputs = cache.tensors.map(({ past, present }): CacheOutput => {

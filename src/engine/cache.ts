@@ -8,6 +8,13 @@ import { HumanError } from '../shared/errors.ts';
 
 type Elements = Float32Array | Uint16Array;
 
+/** The keys or the values of a layer. */
+interface HeldTensor {
+  heads: number;
+  headSize: number;
+  data: Elements;
+}
+
 /** Where the new keys and values of a step stand. */
 export interface NewEntries {
   data: Elements;
@@ -36,8 +43,7 @@ export interface Prefix {
 }
 
 export class KeyValueCache {
-  readonly #signature: CacheSignature;
-  readonly #buffers: Map<string, Elements>;
+  readonly #buffers: Map<string, HeldTensor>;
   readonly #lengths: number[] = [];
   readonly #maximum: number;
   #capacity = 0;
@@ -63,10 +69,13 @@ export class KeyValueCache {
           todo: 'Export the model with optimum-cli export onnx --task text-generation-with-past.',
         },
       );
-    this.#signature = signature;
     this.#maximum = exact ? longest : placesFor(longest);
-    const size = rows * signature.heads * this.#maximum * signature.headSize;
-    this.#buffers = new Map(signature.tensors.map(({ past }) => [past, make(size)]));
+    this.#buffers = new Map(
+      signature.tensors.map(({ past, heads, headSize }) => [
+        past,
+        { heads, headSize, data: make(rows * heads * this.#maximum * headSize) },
+      ]),
+    );
   }
 
   /** Rows in use: 0 … count - 1. */
@@ -90,29 +99,26 @@ export class KeyValueCache {
 
   /** Shape and entries of rows [from, to) of every tensor, as the graph wants them. */
   views(from: number, to: number): { name: string; data: Elements; dims: number[] }[] {
-    const { heads, headSize } = this.#signature;
-    const row = heads * this.#capacity * headSize;
-    return [...this.#buffers].map(([name, buffer]) => ({
-      name,
-      data: buffer.subarray(from * row, to * row),
-      dims: [to - from, heads, this.#capacity, headSize],
-    }));
+    return [...this.#buffers].map(([name, { heads, headSize, data }]) => {
+      const row = heads * this.#capacity * headSize;
+      return { name, data: data.subarray(from * row, to * row), dims: [to - from, heads, this.#capacity, headSize] };
+    });
   }
 
   /** Changes the spacing of all rows; entries up to each row's length stay. */
   #space(capacity: number): void {
-    const { heads, headSize } = this.#signature;
     const old = this.#capacity;
     if (capacity === old) return;
-    const blocks = this.count * heads;
-    for (const buffer of this.#buffers.values())
+    for (const { heads, headSize, data } of this.#buffers.values()) {
+      const blocks = this.count * heads;
       for (let step = 0; step < blocks; step++) {
         // Growing moves the last block first, shrinking the first one first: nothing is overwritten before it has moved.
         const block = capacity > old ? blocks - 1 - step : step;
         const from = block * old * headSize;
         const length = this.length(Math.floor(block / heads)) * headSize;
-        buffer.copyWithin(block * capacity * headSize, from, from + length);
+        data.copyWithin(block * capacity * headSize, from, from + length);
       }
+    }
     this.#capacity = capacity;
   }
 
@@ -139,26 +145,32 @@ export class KeyValueCache {
     if (row >= this.rows) throw new Error('All rows of the cache are in use.');
     const length = other?.length(from) ?? 0;
     this.reserve(length);
-    const { heads, headSize } = this.#signature;
     this.#lengths.push(length);
     if (!other) return row;
-    for (const [name, buffer] of this.#buffers) {
-      const source = other.#buffers.get(name);
+    for (const [name, { heads, headSize, data }] of this.#buffers) {
+      const source = other.#buffers.get(name)?.data;
       if (!source) throw new Error(`The prefix has no tensor ${name}.`);
       for (let head = 0; head < heads; head++) {
         const at = (from * heads + head) * other.#capacity * headSize;
-        buffer.set(source.subarray(at, at + length * headSize), (row * heads + head) * this.#capacity * headSize);
+        data.set(source.subarray(at, at + length * headSize), (row * heads + head) * this.#capacity * headSize);
       }
     }
     return row;
+  }
+
+  /** Forgets the last `count` positions of a row. */
+  shorten(row: number, count: number): void {
+    this.#lengths[row] = this.length(row) - count;
   }
 
   /** Drops a row; the last row takes its number. */
   removeRow(row: number): void {
     const last = this.count - 1;
     if (row !== last) {
-      const size = this.#signature.heads * this.#capacity * this.#signature.headSize;
-      for (const buffer of this.#buffers.values()) buffer.copyWithin(row * size, last * size, (last + 1) * size);
+      for (const { heads, headSize, data } of this.#buffers.values()) {
+        const size = heads * this.#capacity * headSize;
+        data.copyWithin(row * size, last * size, (last + 1) * size);
+      }
       this.#lengths[row] = this.length(last);
     }
     this.#lengths.pop();
@@ -167,8 +179,7 @@ export class KeyValueCache {
   /** Appends to rows from `from` on: the first `counts[i]` new positions of row `i` of a step's output. */
   append(from: number, counts: readonly number[], entries: ReadonlyMap<string, NewEntries>): void {
     this.reserve(Math.max(...counts.map((count, index) => this.length(from + index) + count)));
-    const { heads, headSize } = this.#signature;
-    for (const [name, buffer] of this.#buffers) {
+    for (const [name, { heads, headSize, data }] of this.#buffers) {
       const entry = entries.get(name);
       if (!entry) throw new Error(`The step gave nothing for ${name}.`);
       for (const [index, count] of counts.entries()) {
@@ -177,7 +188,7 @@ export class KeyValueCache {
           const start = entry.start ?? this.length(row);
           const source = ((index * heads + head) * entry.time + start) * headSize;
           const target = ((row * heads + head) * this.#capacity + this.length(row)) * headSize;
-          buffer.set(entry.data.subarray(source, source + count * headSize), target);
+          data.set(entry.data.subarray(source, source + count * headSize), target);
         }
       }
     }

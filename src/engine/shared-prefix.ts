@@ -240,7 +240,8 @@ export function sharePrefix(
   joined: ReadonlyMap<string, string>,
   opset: number,
 ): boolean {
-  const sites = opset >= 14 ? findSites(graph, cache, joined) : null;
+  const uniform = cache.tensors.every(({ heads, headSize }) => heads === cache.heads && headSize === cache.headSize);
+  const sites = opset >= 14 && uniform ? findSites(graph, cache, joined) : null;
   const [first] = sites ?? [];
   if (!sites || !first) return false;
   for (const { past } of cache.tensors)

@@ -2,17 +2,23 @@
 import type { DataType, ValueInfo } from '../onnx/index.ts';
 import { HumanError } from '../shared/errors.ts';
 
-/** One tensor that a step takes and gives back longer. */
+/** One tensor that a step takes and gives back longer. Layers may differ in their heads, keys and values in their size. */
 export interface CacheTensor {
   past: string;
   present: string;
+  heads: number;
+  headSize: number;
 }
 
 export interface CacheSignature {
-  /** `separate`: [batch, heads, time, head size] for keys and for values; `stacked`: [2, batch, heads, time, head size]. */
-  kind: 'separate' | 'stacked';
+  /**
+   * `separate`: [batch, heads, time, head size] for keys and for values. `stacked`: [2, batch, heads, time, head size].
+   * `joined`: [batch, time, key size + value size], of one key head for all queries.
+   */
+  kind: 'separate' | 'stacked' | 'joined';
   tensors: CacheTensor[];
   layers: number;
+  /** Those of the first tensor. */
   heads: number;
   headSize: number;
   dtype: DataType;
@@ -34,7 +40,7 @@ export interface ModelSignature {
 /** Names under which exporters write the cache: input → output. */
 const cacheNames: { past: RegExp; present: (match: RegExpExecArray) => string }[] = [
   // optimum, transformers.js, genai
-  { past: /^past_key_values\.(\d+)\.(key|value)$/, present: ([, layer, part]) => `present.${layer}.${part}` },
+  { past: /^past_key_values\.(\d+)\.(key|value|key_value)$/, present: ([, layer, part]) => `present.${layer}.${part}` },
   { past: /^past_key_values_(\d+)_(key|value)$/, present: ([, layer, part]) => `present_key_values_${layer}_${part}` },
   { past: /^past_(key|value)_(\d+)$/, present: ([, part, layer]) => `present_${part}_${layer}` },
   { past: /^past_(key|value)s?\.(\d+)$/, present: ([, part, layer]) => `present_${part}.${layer}` },
@@ -50,8 +56,7 @@ function readCache(
   outputs: readonly ValueInfo[],
   refuse: (what: string, todo: string) => HumanError,
 ): CacheSignature | null {
-  const tensors: CacheTensor[] = [];
-  let first: ValueInfo | null = null;
+  const found: { input: ValueInfo; present: string }[] = [];
   for (const input of inputs)
     for (const { past, present } of cacheNames) {
       const match = past.exec(input.name);
@@ -59,26 +64,31 @@ function readCache(
       const name = present(match);
       if (!outputs.some((output) => output.name === name))
         throw refuse(`its cache input "${input.name}" has no output "${name}"`, 'Export it again with a KV cache.');
-      tensors.push({ past: input.name, present: name });
-      first ??= input;
+      found.push({ input, present: name });
       break;
     }
-  if (!first) return null;
-  const rank = first.dims?.length;
-  const [heads, , headSize] = first.dims?.slice(rank === 5 ? 2 : 1) ?? [];
-  if ((rank !== 4 && rank !== 5) || typeof heads !== 'number' || typeof headSize !== 'number')
-    throw refuse(
-      `its cache input "${first.name}" has the shape [${first.dims?.join(', ') ?? '?'}], not [batch, heads, time, head size]`,
-      'Export the model with optimum-cli export onnx --task text-generation-with-past.',
-    );
-  return {
-    kind: rank === 5 ? 'stacked' : 'separate',
-    tensors,
-    layers: rank === 5 ? tensors.length : tensors.length / 2,
-    heads,
-    headSize,
-    dtype: first.dtype ?? 'float32',
-  };
+  const kind = kindOf(found[0]?.input);
+  const tensors = found.map(({ input, present }): CacheTensor => {
+    const { name, dims } = input;
+    const [heads, , headSize] = kind === 'joined' ? [1, ...(dims?.slice(1) ?? [])] : (dims?.slice(-3) ?? []);
+    if (!kind || kindOf(input) !== kind || typeof heads !== 'number' || typeof headSize !== 'number')
+      throw refuse(
+        `its cache input "${name}" has the shape [${dims?.join(', ') ?? '?'}], not [batch, heads, time, head size]`,
+        'Export the model with optimum-cli export onnx --task text-generation-with-past.',
+      );
+    return { past: name, present, heads, headSize };
+  });
+  const [first] = tensors;
+  if (!kind || !first) return null;
+  const { heads, headSize } = first;
+  const layers = kind === 'separate' ? tensors.length / 2 : tensors.length;
+  return { kind, tensors, layers, heads, headSize, dtype: found[0]?.input.dtype ?? 'float32' };
+}
+
+function kindOf(input: ValueInfo | undefined): CacheSignature['kind'] | null {
+  const rank = input?.dims?.length;
+  if (rank === 3) return input?.name.endsWith('key_value') ? 'joined' : null;
+  return rank === 4 ? 'separate' : rank === 5 ? 'stacked' : null;
 }
 
 /**
