@@ -33,5 +33,46 @@ export async function readTexts(
   }
   const behind = wanted.map((want) => ({ ...want, position: want.position - (texts[want.row]?.length ?? 0) }));
   await decoder.read(cache, from, texts, [], { signal: options.signal });
-  return decoder.read(cache, from, rest, behind, { ...options, softPrompt });
+  if (await decoder.continues()) return decoder.read(cache, from, rest, behind, { ...options, softPrompt });
+  return readOneByOne(decoder, cache, from, rest, softPrompt, behind, options);
+}
+
+/** The vectors one after another, then the tokens: for graphs that read one place at a time behind a cache. */
+async function readOneByOne(
+  decoder: Decoder,
+  cache: KeyValueCache,
+  from: number,
+  rest: readonly Tokens[],
+  softPrompt: SoftPrompt,
+  wanted: readonly Wanted[],
+  options: { logits?: boolean; signal?: AbortSignal },
+): Promise<Distribution[]> {
+  const { vectors, hiddenSize, data } = softPrompt;
+  const found = new Array<Distribution | undefined>(wanted.length);
+  const part = async (
+    tokens: readonly Tokens[],
+    places: readonly (readonly [number, Wanted])[],
+    vector: SoftPrompt | null,
+  ): Promise<void> => {
+    const asked = places.map(([, want]) => want);
+    const results = await decoder.read(cache, from, tokens, asked, { ...options, softPrompt: vector });
+    for (const [index, [place]] of places.entries()) found[place] = results[index];
+  };
+  const entries = [...wanted.entries()];
+  for (let at = 0; at < vectors; at++)
+    await part(
+      rest.map(() => []),
+      at === vectors - 1 ? entries.filter(([, { position }]) => position < 0) : [],
+      { ...softPrompt, vectors: 1, data: data.subarray(at * hiddenSize, (at + 1) * hiddenSize) },
+    );
+  if (rest.some(({ length }) => length > 0))
+    await part(
+      rest,
+      entries.filter(([, { position }]) => position >= 0),
+      null,
+    );
+  return found.map((distribution) => {
+    if (!distribution) throw new Error('A wanted position is not among the tokens.');
+    return distribution;
+  });
 }
