@@ -123,7 +123,10 @@ export function inferenceGraph(file: OnnxFile, signature: ModelSignature, { shar
   const inPlace = withOpenEmbedding(weightsInPlace(file));
   const embedding = embeddingOf(inPlace);
   // With a cache, a soft prompt behind the text is a read of its own; without one it stands in the middle of the row.
-  const { graph } = embedding === null ? { graph: inPlace.graph.clone() } : spliceSoftPrompt(inPlace, { anywhere: signature.cache === null });
+  const { graph } =
+    embedding === null
+      ? { graph: inPlace.graph.clone() }
+      : spliceSoftPrompt(inPlace, { anywhere: signature.cache === null });
   const opset = inPlace.opsets.get('') ?? 13;
   const producers = graph.producers();
   const {
