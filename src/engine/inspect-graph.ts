@@ -1,7 +1,7 @@
 /** What a graph says of its attention and its positions, whatever the architecture is called. */
 import type { TypedGraph } from '../gradient/index.ts';
 import type { CacheSignature } from '../model/index.ts';
-import { constantNumbers, type Graph, type GraphNode } from '../onnx/index.ts';
+import { constantNumbers, type Graph, type GraphNode, isFloat, numbersOf, sizeOf, tensorBytes } from '../onnx/index.ts';
 import type { AttentionReport, ModelReport, PositionReport } from '../shared/protocol.ts';
 
 /** Sizes at which shapes are looked at: numbers that no model is likely to have of its own. */
@@ -14,6 +14,8 @@ export class GraphReader {
   constructor(
     readonly graph: Graph,
     private readonly sized: TypedGraph | null,
+    /** Folder that weights outside of the graph file are in. */
+    private readonly folder: string,
   ) {
     this.producers = graph.producers();
     this.consumers = graph.consumers();
@@ -35,6 +37,12 @@ export class GraphReader {
       this.sized?.types.get(this.sized.aliases.get(value) ?? value)?.values ??
       constantNumbers(this.graph, value, this.producers)
     );
+  }
+  /** Numbers of a constant of moderate size; null for larger ones. */
+  weights(name: string): readonly number[] | null {
+    const tensor = this.graph.constantOf(name, this.producers);
+    if (!tensor || !isFloat(tensor.dtype) || sizeOf(tensor.dims) > 2 ** 20) return null;
+    return numbersOf({ ...tensor, data: tensorBytes(tensor, this.folder) });
   }
   scalar(value: string): number | null {
     const values = this.values(value);
@@ -96,6 +104,8 @@ const scoreSteps = new Set([
   'Clip',
   'Reshape',
   'Identity',
+  // Scores that stand beside those of the keys (attention sinks).
+  'Concat',
 ]);
 
 interface PlainAttention {
@@ -166,6 +176,14 @@ function keyHeadsOf(reader: GraphReader, { product }: PlainAttention): number | 
   return heads;
 }
 
+/** The node that makes a value, past those that only change its shape or type. */
+function unshaped(reader: GraphReader, value: string): GraphNode | undefined {
+  let node = reader.made(value);
+  for (let steps = 0; node && shaping.has(node.operator) && steps < 6; steps++) node = reader.made(node.input(0));
+  return node;
+}
+const shaping = new Set(['Reshape', 'Unsqueeze', 'Squeeze', 'Cast', 'Expand', 'Identity']);
+
 /** Tokens that a mask lets through, where it compares a distance with a number or cuts a triangle at a diagonal. */
 function windowsOf(reader: GraphReader, masks: readonly string[]): number[] {
   const windows = new Set<number>();
@@ -175,7 +193,7 @@ function windowsOf(reader: GraphReader, masks: readonly string[]): number[] {
     if (!value || seen.has(value)) continue;
     seen.add(value);
     const node = reader.made(value);
-    if (!node || reader.values(value)) continue;
+    if (!node) continue;
     queue.push(...node.inputs);
     if (node.operator === 'Trilu') {
       const diagonal = reader.scalar(node.input(1));
@@ -185,7 +203,7 @@ function windowsOf(reader: GraphReader, masks: readonly string[]): number[] {
     if (!strict && node.operator !== 'GreaterOrEqual' && node.operator !== 'LessOrEqual') continue;
     // key > query - window, or the same turned round
     for (const input of node.inputs) {
-      const side = reader.made(input);
+      const side = unshaped(reader, input);
       const given =
         side && ['Sub', 'Add'].includes(side.operator)
           ? (reader.scalar(side.input(1)) ?? reader.scalar(side.input(0)))
@@ -196,7 +214,7 @@ function windowsOf(reader: GraphReader, masks: readonly string[]): number[] {
     // query - key < window
     const [a, b] = [reader.scalar(node.input(0)), reader.scalar(node.input(1))];
     const limit = a ?? b;
-    const other = reader.made(node.input(a === null ? 0 : 1));
+    const other = unshaped(reader, node.input(a === null ? 0 : 1));
     if (limit !== null && Number.isInteger(limit) && limit >= 2 && other?.operator === 'Sub')
       windows.add(limit + (strict ? 0 : 1));
   }
@@ -282,22 +300,34 @@ export function cacheJoin(
   return { joinedBy: [...joinedBy], inPlace };
 }
 
-/** Where half of a vector is negated and put in front of the other: the turn of rotary positions, in the open. */
+/**
+ * Vectors that are turned by rotary positions in the open: half of one is negated and put in front of the other, or the
+ * halves (a, b) become (a · cos - b · sin, b · cos + a · sin).
+ */
 function plainRotations(reader: GraphReader): string[] {
-  const through = (value: string): GraphNode | undefined => {
-    let node = reader.made(value);
-    for (let steps = 0; node && ['Unsqueeze', 'Reshape', 'Cast'].includes(node.operator) && steps < 4; steps++)
-      node = reader.made(node.input(0));
-    return node;
+  const part = (value: string): string | null => {
+    const node = unshaped(reader, value);
+    return node && (node.operator === 'Slice' || node.operator === 'Split') ? node.input(0) : null;
   };
-  const part = (node: GraphNode | undefined): string | null =>
-    node && (node.operator === 'Slice' || node.operator === 'Split') ? node.input(0) : null;
+  /** The vector whose halves a sum of two products is made of. */
+  const mixed = (node: GraphNode | undefined, operator: string): string | null => {
+    if (node?.operator !== operator) return null;
+    const sources = node.inputs.map((input) => {
+      const product = unshaped(reader, input);
+      return product?.operator === 'Mul' ? (part(product.input(0)) ?? part(product.input(1))) : null;
+    });
+    return sources[0] !== null && sources[0] === sources[1] ? (sources[0] ?? null) : null;
+  };
   return reader.graph.nodes.flatMap((node) => {
     if (node.operator !== 'Concat' || node.inputs.length !== 2) return [];
-    const [a, b] = node.inputs.map(through);
-    const negated = a?.operator === 'Neg' ? a : b?.operator === 'Neg' ? b : null;
-    const source = negated && part(through(negated.input(0)));
-    return source && part(negated === a ? b : a) === source ? [source] : [];
+    const [a, b] = node.inputs.map((input) => unshaped(reader, input));
+    const negated = a?.operator === 'Neg' ? 0 : b?.operator === 'Neg' ? 1 : null;
+    if (negated !== null) {
+      const source = part((negated === 0 ? a : b)?.input(0) ?? '');
+      return source !== null && part(node.input(1 - negated)) === source ? [source] : [];
+    }
+    const source = mixed(a, 'Sub');
+    return source !== null && mixed(b, 'Add') === source ? [source] : [];
   });
 }
 
@@ -311,7 +341,25 @@ const isSlopes = (values: readonly number[], heads: number): boolean => {
     .every((value, at) => Math.abs(value * sign - 2 ** ((-8 * (at + 1)) / n)) < 1e-3 * 2 ** ((-8 * (at + 1)) / n));
 };
 
-/** @param wordTable name of the token embedding's table, and the width of its rows */
+/** A bias worked out beforehand for so many positions: a line for each head, as steep as its slope. */
+function biasOf(reader: GraphReader, heads: number): string | null {
+  const constants = reader.graph.nodes.filter(({ operator }) => operator === 'Constant').map((node) => node.output());
+  for (const name of [...reader.graph.initializers.keys(), ...constants]) {
+    const dims = reader.graph.constantOf(name, reader.producers)?.dims ?? [];
+    const length = dims.at(-1) ?? 0;
+    if (dims.length < 3 || dims.at(-3) !== heads || length < 3) continue;
+    const values = reader.weights(name);
+    if (!values) continue;
+    const stride = values.length / heads;
+    const rows = Array.from({ length: heads }, (_, head) => values.slice(head * stride, head * stride + length));
+    const slopes = rows.map((row) => (row[2] ?? 0) - (row[1] ?? 0));
+    const straight = rows.every((row, head) => Math.abs((row[1] ?? 0) - (row[0] ?? 0) - (slopes[head] ?? 0)) < 1e-4);
+    if (straight && isSlopes(slopes, heads)) return name;
+  }
+  return null;
+}
+
+/** @param embedding its table and the width of its rows */
 export function positionsOf(
   reader: GraphReader,
   embedding: { tableName: string; hiddenSize: number } | null,
@@ -365,6 +413,12 @@ export function positionsOf(
         readers.push(...multipliedWith(reader, name));
         break;
       }
+  const bias = kinds.size ? null : biasOf(reader, heads);
+  if (bias !== null) {
+    kinds.add('ALiBi');
+    // It is cut to the length of keys.
+    for (const node of reader.consumers.get(bias) ?? []) readers.push(...node.inputs.slice(1));
+  }
   const tables = [...reader.graph.initializers].filter(([name, { dims }]) =>
     learnedTable(reader, name, dims, embedding),
   );
@@ -396,6 +450,10 @@ function anglesOf(reader: GraphReader, rotated: readonly string[]): string[] {
   for (const source of rotated)
     for (const node of reader.consumers.get(source) ?? [])
       if (node.operator === 'Mul') angles.push(...node.inputs.filter((input) => input !== source));
+      else if (node.operator === 'Slice' || node.operator === 'Split')
+        for (const half of node.outputs)
+          for (const product of reader.consumers.get(half) ?? [])
+            if (product.operator === 'Mul') angles.push(...product.inputs.filter((input) => input !== half));
   return angles;
 }
 

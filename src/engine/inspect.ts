@@ -120,7 +120,11 @@ function layoutOf({ folder, file, signature, weightFiles }: ModelFiles): string[
 function understood({ file, signature }: ModelFiles): Partial<ModelReport> {
   const { cache } = signature;
   const open = withOpenEmbedding(withCacheBranch(file, true));
-  const reader = new GraphReader(open.graph, sizedGraph(open, { ...probeSizes, past: cache ? probeSizes.past : 0 }));
+  const reader = new GraphReader(
+    open.graph,
+    sizedGraph(open, { ...probeSizes, past: cache ? probeSizes.past : 0 }),
+    file.folder,
+  );
   const embedding = attempt(() => findEmbedding(open));
   const head = headOf(reader, signature.logits.name);
   const attention = attentionOf(reader, cache);
