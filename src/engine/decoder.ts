@@ -4,6 +4,7 @@ import type { ModelFiles, ModelSignature } from '../model/index.ts';
 import type { DataType } from '../onnx/index.ts';
 import { asError, HumanError, throwIfCancelled } from '../shared/errors.ts';
 import { KeyValueCache, type NewEntries, type Prefix } from './cache.ts';
+import { exactFiles } from './exact-files.ts';
 import { type InferenceGraph, inferenceGraph, names } from './inference-graph.ts';
 import { bothBranches, filesOfBranch } from './merged-decoder.ts';
 import {
@@ -48,6 +49,8 @@ export interface DecoderSettings extends Omit<SessionSettings, 'weightFolder'> {
   hiddenSize: number;
   /** Positions that the model has; null where its configuration does not say. */
   contextLength: number | null;
+  /** Compute in float32, with activations that are not quantised, whatever the file does. */
+  exactArithmetic?: boolean;
 }
 
 /** Several new tokens behind a cache: in a batch of rows, in one row at a time, or token by token. */
@@ -91,10 +94,13 @@ export class Decoder {
   }
 
   static async open(files: ModelFiles, settings: DecoderSettings): Promise<Decoder> {
-    if (!files.signature.useCacheBranch)
-      return Decoder.#open(inferenceGraph(files.file, files.signature), files.signature, settings);
+    const exact = settings.exactArithmetic ?? false;
+    if (!files.signature.useCacheBranch) {
+      const { file, signature } = exact ? exactFiles(files) : files;
+      return Decoder.#open(inferenceGraph(file, signature), signature, settings);
+    }
     // A merged decoder: its branch with a cache serves for everything, unless it was traced for one new token.
-    const [cached, fresh] = [filesOfBranch(files, true), filesOfBranch(files, false)];
+    const [cached, fresh] = [filesOfBranch(files, true, exact), filesOfBranch(files, false, exact)];
     const graph = inferenceGraph(cached.file, cached.signature);
     const decoder = await Decoder.#open(graph, cached.signature, settings);
     const other = inferenceGraph(fresh.file, fresh.signature, { share: false });
@@ -105,7 +111,8 @@ export class Decoder {
       await reference.close();
     }
     await decoder.close();
-    return Decoder.#open(bothBranches(files), files.signature, settings, true);
+    const merged = { ...cached.signature, useCacheBranch: files.signature.useCacheBranch };
+    return Decoder.#open(bothBranches(files, exact), merged, settings, true);
   }
 
   static async #open(
@@ -285,6 +292,21 @@ export class Decoder {
 
   /** How the graph reads several new tokens behind a cache; null: not tried yet. */
   #continuing: Promise<Continuing> | null = null;
+
+  /**
+   * Whether reading proposed tokens beside a row's newest one gives the same and is worth it (drafts.ts), in batches of
+   * `rows`: not where a run would take them one by one; nor on devices, which want few shapes; nor without packed
+   * weights, where a second row makes a run more than twice as slow; nor where activations are quantised with a scale
+   * over all of a run's tokens.
+   */
+  async drafts(rows: number): Promise<boolean> {
+    const { settings, graph } = this;
+    if (settings.provider.running !== 'cpu' || settings.prepack === false) return false;
+    if (graph.model.graph.nodes.some(({ operator }) => operator === 'DynamicQuantizeLinear')) return false;
+    this.#continuing ??= this.#tryContinuing();
+    const continuing = await this.#continuing;
+    return continuing === 'batch' || (continuing === 'row' && rows === 1);
+  }
 
   /** Whether several tokens can be read in one run behind what a cache holds. */
   async continues(): Promise<boolean> {

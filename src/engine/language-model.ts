@@ -11,6 +11,7 @@ import type {
   TrainingEngine,
   TrainingOptions,
 } from '../evaluate/language-model.ts';
+import { arithmeticOf } from '../gradient/index.ts';
 import {
   contextLengthOf,
   hiddenSizeOf,
@@ -25,6 +26,7 @@ import type { EngineSettings } from '../shared/protocol.ts';
 import type { ModelIdentity, NodePlacement, ProviderReport } from '../shared/results.ts';
 import { Decoder } from './decoder.ts';
 import { EmbeddingTable } from './embedding.ts';
+import { holdsBfloat16 } from './exact-files.ts';
 import { generate } from './generate.ts';
 import { logLikelihood } from './log-likelihood.ts';
 import { chooseProvider } from './runtime.ts';
@@ -42,6 +44,7 @@ export class OnnxLanguageModel implements LanguageModel {
     readonly tokenizer: ModelTokenizer,
     private readonly chosen: ProviderReport,
     private readonly embedding: EmbeddingTable | null,
+    private readonly exactArithmetic = false,
   ) {
     this.identity = identify(files);
     this.contextLength = contextLengthOf(files.folder.config);
@@ -65,6 +68,11 @@ export class OnnxLanguageModel implements LanguageModel {
     return this.embedding?.scale ?? 1;
   }
 
+  /** The CPU has next to no kernels for bfloat16. */
+  get #widened(): boolean {
+    return this.chosen.running === 'cpu' && holdsBfloat16(this.files.file.graph);
+  }
+
   /** The session that generates and scores, opened at its first use: tuning alone does not need it. */
   decoder(): Promise<Decoder> {
     this.#decoder ??= Decoder.open(this.files, {
@@ -73,6 +81,7 @@ export class OnnxLanguageModel implements LanguageModel {
       padTokenId: this.tokenizer.padTokenId,
       hiddenSize: this.hiddenSize,
       contextLength: this.contextLength,
+      exactArithmetic: this.exactArithmetic || this.#widened,
       vocabularySize: this.files.signature.vocabularySize ?? this.tokenizer.vocabularySize,
     });
     return this.#decoder;
@@ -166,23 +175,29 @@ function notesOf({ signature, file }: ModelFiles, embedding: EmbeddingTable | nu
   const notes: string[] = [];
   if (!signature.cache) notes.push('The graph has no KV cache: every token reads the whole text again, which is slow.');
   if (!embedding) notes.push('The graph has no token embedding at its top: soft prompts cannot be used with it.');
-  const operators = new Set(file.graph.nodes.map(({ operator }) => operator));
-  if (operators.has('DynamicQuantizeLinear') || operators.has('MatMulInteger'))
+  const { quantisesActivations, quantisedWeights } = arithmeticOf(file);
+  if (quantisesActivations)
     notes.push('The graph quantises activations to 8 bits as it runs: results differ from the original model.');
-  else if (operators.has('MatMulNBits'))
-    notes.push('The graph has weights of few bits: results differ from the original model.');
+  else if (quantisedWeights) notes.push('The graph has weights of few bits: results differ from the original model.');
+  if (holdsBfloat16(file.graph))
+    notes.push('The weights are bfloat16; on the CPU they are widened and computed with in float32.');
   return notes;
 }
 
 /**
- * Opens a model folder, or an ONNX file in one. Nothing is read twice and no weight is copied.
+ * Opens a model folder, or an ONNX file in one. Nothing is read twice and no weight is copied. `exactArithmetic`: what
+ * the file's weights say, in float32, in place of what the file computes with them.
  * Throws HumanError where the folder cannot run; the message says what to do.
  */
-export async function openLanguageModel(path: string, settings: EngineSettings): Promise<OnnxLanguageModel> {
+export async function openLanguageModel(
+  path: string,
+  settings: EngineSettings,
+  { exactArithmetic = false } = {},
+): Promise<OnnxLanguageModel> {
   const files = openModelFiles(path);
   const tokenizer = await loadTokenizer(files.folder);
   const provider = await chooseProvider(settings);
   const vocabularySize = files.signature.vocabularySize ?? tokenizer.vocabularySize;
   const embedding = await EmbeddingTable.open(files, Math.min(vocabularySize, tokenizer.vocabularySize), { provider });
-  return new OnnxLanguageModel(files, tokenizer, provider, embedding);
+  return new OnnxLanguageModel(files, tokenizer, provider, embedding, exactArithmetic);
 }

@@ -2,26 +2,28 @@
 import { withCacheBranch } from '../gradient/index.ts';
 import type { ModelFiles } from '../model/index.ts';
 import { attribute, Graph, GraphNode, type ValueInfo } from '../onnx/index.ts';
+import { exactFiles } from './exact-files.ts';
 import { type InferenceGraph, inferenceGraph } from './inference-graph.ts';
 
-/** The files as if they held one branch only. */
-export function filesOfBranch(files: ModelFiles, cached: boolean): ModelFiles {
-  return {
+/** The files as if they held one branch only; `exact`: as {@link exactFiles} gives them. */
+export function filesOfBranch(files: ModelFiles, cached: boolean, exact = false): ModelFiles {
+  const branch = {
     ...files,
     file: withCacheBranch(files.file, cached),
     signature: { ...files.signature, useCacheBranch: null },
   };
+  return exact ? exactFiles(branch) : branch;
 }
 
 /**
  * Both branches, each edited by itself, under one If on the graph's own input. For exports whose branch with a cache
  * reads one token at a time.
  */
-export function bothBranches(files: ModelFiles): InferenceGraph {
+export function bothBranches(files: ModelFiles, exact = false): InferenceGraph {
   const { useCacheBranch } = files.signature;
   if (!useCacheBranch) throw new Error('the graph has one branch only');
   const [cached, fresh] = [true, false].map((holds) => {
-    const branch = filesOfBranch(files, holds);
+    const branch = filesOfBranch(files, holds, exact);
     return inferenceGraph(branch.file, branch.signature, { share: false });
   });
   if (!cached || !fresh) throw new Error('two were made');

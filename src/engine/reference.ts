@@ -27,6 +27,10 @@ export interface Reference {
   tensors: Map<string, ReferenceTensor>;
   scalars: JsonObject;
   tolerance: ReferenceTolerance;
+  /** How the graph was made; null where the reference does not say. */
+  exporter: string | null;
+  /** Largest difference of the logits that ONNX Runtime had when the reference was made, running the file as it is. */
+  runtimeDifference: number | null;
   /** One per sequence: tokens of prompt and of answer. */
   sequences: { prompt: number[]; answer: number[] }[];
 }
@@ -60,6 +64,16 @@ export function rowsOf({ shape, values }: ReferenceTensor): Float64Array[] {
 
 const numberOf = (object: unknown, key: string, fallback: number): number =>
   isObject(object) && typeof object[key] === 'number' ? (object[key] as number) : fallback;
+
+/** Differences of logits in `check.onnxruntime`: of rows padded on the right, as they are here, and with soft prompts. */
+function runtimeDifference(check: unknown): number | null {
+  const found = isObject(check) ? check.onnxruntime : null;
+  if (!isObject(found)) return null;
+  const differences = Object.entries(found).flatMap(([name, value]) =>
+    /^logits_max_abs_diff_(right_pad|soft_n\d+)$/.test(name) && typeof value === 'number' ? [value] : [],
+  );
+  return differences.length ? Math.max(...differences) : null;
+}
 
 /** Reads a reference. Throws HumanError('missing' | 'bad-input') where it is not there or not whole. */
 export function readReference(folder: string): Reference {
@@ -111,6 +125,8 @@ export function readReference(folder: string): Reference {
     tensors,
     sequences,
     scalars: isObject(description.scalars) ? description.scalars : {},
+    exporter: typeof description.export_kind === 'string' ? description.export_kind : null,
+    runtimeDifference: runtimeDifference(description.check),
     tolerance: {
       logits: numberOf(tolerance, 'logits_abs', 1e-3),
       loss: numberOf(tolerance, 'loss_abs', 2e-4),

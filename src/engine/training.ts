@@ -2,6 +2,7 @@
 import type { SoftPrompt, StepResult, TrainingEngine, TrainingExample } from '../evaluate/language-model.ts';
 import {
   answerPositionsInput,
+  arithmeticNotes,
   gradientOutput,
   labelsInput,
   lossOutput,
@@ -160,6 +161,7 @@ export function trainingBatch(
 export class OnnxTraining implements TrainingEngine {
   readonly #file: OnnxFile;
   readonly #layout: TrainingLayout;
+  readonly #arithmetic: readonly string[];
   /** Least recently used first. */
   readonly #sessions = new Map<string, Session>();
   /** Whether a session has been asked where its nodes run: the same for all of them, more or less. */
@@ -171,11 +173,12 @@ export class OnnxTraining implements TrainingEngine {
     private readonly settings: TrainingSettings,
   ) {
     this.#file = weightsInPlace(file);
+    this.#arithmetic = arithmeticNotes(this.#file);
     this.#layout = settings.layout ?? prefixLayout(trainingForward(this.#file), settings);
   }
 
   get notes(): readonly string[] {
-    return this.#layout.notes;
+    return [...this.#arithmetic, ...this.#layout.notes];
   }
 
   async step(examples: readonly TrainingExample[], softPrompt: SoftPrompt, signal?: AbortSignal): Promise<StepResult> {

@@ -1,7 +1,9 @@
 /** Checks a model folder against its PyTorch reference, through the same code that tuning and evaluation use. */
 import type { SoftPrompt, TrainingExample } from '../evaluate/language-model.ts';
+import { arithmeticOf } from '../gradient/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import type { EngineSettings, VerifyReport } from '../shared/protocol.ts';
+import { holdsBfloat16 } from './exact-files.ts';
 import { generate } from './generate.ts';
 import { type OnnxLanguageModel, openLanguageModel } from './language-model.ts';
 import { type Reference, type ReferenceTensor, readReference, rowsOf, vectorCounts } from './reference.ts';
@@ -36,7 +38,11 @@ function softPromptOf(reference: Reference, vectors: number): SoftPrompt | null 
   return { vectors, hiddenSize: shape[1] ?? 0, data: Float32Array.from(values) };
 }
 
-async function checkLogits(model: OnnxLanguageModel, reference: Reference): Promise<Finding<{ max_abs: number }>> {
+async function checkLogits(
+  model: OnnxLanguageModel,
+  reference: Reference,
+  tolerance = reference.tolerance.logits,
+): Promise<Finding<{ max_abs: number }>> {
   const counts = vectorCounts(reference, 'logits_n');
   if (!counts.length) return { figure: null, problem: null };
   const decoder = await model.decoder();
@@ -57,7 +63,6 @@ async function checkLogits(model: OnnxLanguageModel, reference: Reference): Prom
       error = Math.max(error, largest(row.map((value, token) => value - (logits?.[token] ?? Number.NaN))));
     }
   }
-  const { logits: tolerance } = reference.tolerance;
   return {
     figure: { max_abs: error },
     problem: worse(error, tolerance) ? `logits differ by ${short(error)} (allowed ${short(tolerance)})` : null,
@@ -67,6 +72,7 @@ async function checkLogits(model: OnnxLanguageModel, reference: Reference): Prom
 async function checkLogLikelihood(
   model: OnnxLanguageModel,
   reference: Reference,
+  ofLogits = reference.tolerance.logits,
 ): Promise<Finding<{ max_abs: number }>> {
   const counts = vectorCounts(reference, 'seq_ll_n');
   if (!counts.length) return { figure: null, problem: null };
@@ -84,7 +90,7 @@ async function checkLogLikelihood(
     );
   }
   // A sum of that many log-probabilities, each as far off as a logit may be.
-  const tolerance = reference.tolerance.logits * Math.max(...reference.sequences.map(({ answer }) => answer.length));
+  const tolerance = ofLogits * Math.max(...reference.sequences.map(({ answer }) => answer.length));
   return {
     figure: { max_abs: error },
     problem: worse(error, tolerance) ? `log-likelihoods differ by ${short(error)} (allowed ${short(tolerance)})` : null,
@@ -94,6 +100,7 @@ async function checkLogLikelihood(
 async function checkGeneration(
   model: OnnxLanguageModel,
   reference: Reference,
+  sureMargin = reference.tolerance.margin,
 ): Promise<Finding<{ compared: number; equal: number }>> {
   const counts = vectorCounts(reference, 'gen_ids_n');
   if (!counts.length) return { figure: null, problem: null };
@@ -119,7 +126,7 @@ async function checkGeneration(
       },
       {
         onResult: ({ index, tokens }) => {
-          const close = margins[index]?.findIndex((margin) => margin < reference.tolerance.margin) ?? 0;
+          const close = margins[index]?.findIndex((margin) => margin < sureMargin) ?? 0;
           const sure = expected[index]?.subarray(0, close < 0 ? undefined : close) ?? new Float64Array();
           compared += sure.length;
           const differs = sure.findIndex((token, step) => token !== tokens[step]);
@@ -221,6 +228,44 @@ async function checkTraining(model: OnnxLanguageModel, reference: Reference): Pr
   };
 }
 
+interface ForwardFigures {
+  logits: { max_abs: number } | null;
+  log_likelihood: { max_abs: number } | null;
+  generation: { compared: number; equal: number } | null;
+}
+
+/** Runs a check and notes its problem; null where it could not be run or has nothing to compare with. */
+type Check = <Figure>(what: string, run: () => Promise<Finding<Figure>>) => Promise<Figure | null>;
+
+/**
+ * The forward pass as the file itself computes it: activations quantised, values in half precision. The reference says how
+ * far ONNX Runtime was from it when the reference was made; that, and what float32 may differ, is allowed here. Tokens
+ * count while the best logit leads by more than two logits may be off together.
+ */
+async function checkAsRun(
+  path: string,
+  settings: EngineSettings,
+  reference: Reference,
+  check: Check,
+): Promise<VerifyReport['as_run']> {
+  const allowed = (reference.runtimeDifference ?? 0) + reference.tolerance.logits;
+  const model = await openLanguageModel(path, settings);
+  try {
+    return {
+      logits: await check('logits of the file as it runs', () => checkLogits(model, reference, allowed)),
+      log_likelihood: await check('log-likelihoods of the file as it runs', () =>
+        checkLogLikelihood(model, reference, allowed),
+      ),
+      generation: await check('tokens generated by the file as it runs', () =>
+        checkGeneration(model, reference, 2 * allowed),
+      ),
+      allowed,
+    };
+  } finally {
+    await model.close();
+  }
+}
+
 /**
  * Runs a folder's reference.json and reference.safetensors through the engine. `ok` only where every figure that the
  * reference has is within its tolerance; `reason` says what is not, or why it could not be compared.
@@ -230,11 +275,12 @@ export async function verifyModel(
   settings: EngineSettings,
   progress: (message: string) => void = () => {},
 ): Promise<VerifyReport> {
-  const model = await openLanguageModel(path, settings);
+  const model = await openLanguageModel(path, settings, { exactArithmetic: true });
   try {
-    const reference = readReference(model.files.folder.folder);
+    const { folder, file } = model.files;
+    const reference = readReference(folder.folder);
     const problems: string[] = [];
-    const check = async <Figure>(what: string, run: () => Promise<Finding<Figure>>): Promise<Figure | null> => {
+    const check: Check = async (what, run) => {
       progress(`Comparing ${what}`);
       try {
         const { figure, problem } = await run();
@@ -247,29 +293,33 @@ export async function verifyModel(
         return null;
       }
     };
-    const logits = await check('logits', () => checkLogits(model, reference));
-    const log_likelihood = await check('log-likelihoods', () => checkLogLikelihood(model, reference));
-    const generation = await check('generated tokens', () => checkGeneration(model, reference));
+    const forward: ForwardFigures = {
+      logits: await check('logits', () => checkLogits(model, reference)),
+      log_likelihood: await check('log-likelihoods', () => checkLogLikelihood(model, reference)),
+      generation: await check('generated tokens', () => checkGeneration(model, reference)),
+    };
     const training = await check('gradients and Adam steps', async () => {
       const found = await checkTraining(model, reference);
-      return {
-        figure: found,
-        problem:
-          [found.gradient.problem, found.losses.problem].filter((problem) => problem !== null).join('; ') || null,
-      };
+      const parts = [found.gradient.problem, found.losses.problem].filter((problem) => problem !== null);
+      return { figure: found, problem: parts.join('; ') || null };
     });
+    const { quantisesActivations, half } = arithmeticOf(file);
+    const differs = quantisesActivations || (half && !holdsBfloat16(file.graph));
+    const as_run = differs ? await checkAsRun(path, settings, reference, check) : null;
     const report = {
       gradient: training?.gradient.figure ?? null,
       losses: training?.losses.figure ?? null,
-      logits,
-      log_likelihood,
-      generation,
+      ...forward,
     };
     if (Object.values(report).every((figure) => figure === null) && !problems.length)
       problems.push('the reference holds nothing that could be compared');
     return {
+      folder: folder.folder,
+      name: folder.name,
+      exporter: reference.exporter ?? ([file.producer, file.producerVersion].filter(Boolean).join(' ') || null),
       ok: problems.length === 0,
       ...report,
+      as_run,
       reason: problems.length ? `The model does not agree with its reference: ${problems.join('; ')}.` : null,
     };
   } finally {

@@ -1,5 +1,6 @@
 /** What a file's weights say, in float32: the function that tuning differentiates. */
 import { type OnnxModel, raiseOpset } from '../onnx/index.ts';
+import { withCacheBranch } from './cache-branch.ts';
 import { inFloat32, isHalfPrecision } from './lowerings/half.ts';
 import { quantisesActivations, withoutActivationQuantisation } from './lowerings/quantised.ts';
 
@@ -18,16 +19,46 @@ export function exactArithmetic(model: OnnxModel, { keepInputs = false } = {}): 
   return raised ? { ...raised, irVersion: Math.max(raised.irVersion, 10) } : exact;
 }
 
-/** In words, how {@link exactArithmetic} differs from what the file itself computes; empty where it does not. */
-export function arithmeticNotes({ graph }: OnnxModel): string[] {
+/** How a file computes, where that is not float32 throughout. */
+export interface Arithmetic {
+  /** Activations are rounded to 8 bits in front of products. */
+  quantisesActivations: boolean;
+  /** Weights have 8 bits or fewer. */
+  quantisedWeights: boolean;
+  /** Values are 16-bit floats. */
+  half: boolean;
+}
+
+const quantisedProducts = new Set([
+  'MatMulInteger',
+  'QLinearMatMul',
+  'DequantizeLinear',
+  'com.microsoft.MatMulNBits',
+  'com.microsoft.MatMulIntegerToFloat',
+  'com.microsoft.DynamicQuantizeMatMul',
+  'com.microsoft.GatherBlockQuantized',
+]);
+
+export function arithmeticOf(file: OnnxModel): Arithmetic {
+  const { graph } = withCacheBranch(file, false);
+  return {
+    quantisesActivations: graph.nodes.some(quantisesActivations),
+    quantisedWeights: graph.nodes.some(({ fullOperator }) => quantisedProducts.has(fullOperator)),
+    half: isHalfPrecision(graph),
+  };
+}
+
+/** In words for a run, how {@link exactArithmetic} differs from what the file itself computes; empty where it does not. */
+export function arithmeticNotes(file: OnnxModel): string[] {
+  const { quantisesActivations, half } = arithmeticOf(file);
   const notes: string[] = [];
-  if (graph.nodes.some(quantisesActivations))
+  if (quantisesActivations)
     notes.push(
-      'The file quantises activations as it runs. Tuning takes them as they are, in the forward pass too, and treats quantisation as the identity in the backward pass (straight-through); evaluation runs the file as it is.',
+      'The file rounds activations to 8 bits as it runs; tuning leaves them as they are in the forward pass and takes the gradient straight through the rounding (straight-through estimator), while evaluation runs the file as it is.',
     );
-  if (isHalfPrecision(graph))
+  if (half)
     notes.push(
-      'The file computes in half precision. Tuning widens its weights where they are used and computes in float32, so no loss scale is needed; evaluation runs the file as it is.',
+      'The file computes in 16-bit floats; tuning widens each weight where it is used and computes in float32, so that gradients need no loss scale, while evaluation runs the file as it is.',
     );
   return notes;
 }

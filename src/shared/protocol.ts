@@ -151,13 +151,32 @@ export interface ModelReport {
   notes: string[];
 }
 
+/** How far a model folder is from its reference. A figure is null where the reference has nothing to compare it with. */
 export interface VerifyReport {
+  folder: string;
+  name: string;
+  /** How the graph was made, as the reference or else the file says. */
+  exporter: string | null;
   ok: boolean;
   gradient: { relative_error: number } | null;
   losses: { max_abs: number } | null;
+  /**
+   * Logits, log-likelihoods and generations of what the weights say, in float32: the function that references are made
+   * from and that tuning differentiates.
+   */
   logits: { max_abs: number } | null;
   log_likelihood: { max_abs: number } | null;
   generation: { compared: number; equal: number } | null;
+  /**
+   * The same of the file as it runs, where it quantises activations or computes in half precision: evaluation runs it so.
+   * `allowed`: what the reference says of ONNX Runtime's own forward pass.
+   */
+  as_run: {
+    logits: { max_abs: number } | null;
+    log_likelihood: { max_abs: number } | null;
+    generation: { compared: number; equal: number } | null;
+    allowed: number;
+  } | null;
   reason: string | null;
 }
 

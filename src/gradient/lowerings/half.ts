@@ -78,7 +78,8 @@ export function inFloat32(model: OnnxModel, { keepInputs = false } = {}): OnnxMo
   }
   for (const input of graph.inputs) {
     if (!isHalf(input.dtype)) continue;
-    if (!keepInputs) input.dtype = 'float32';
+    // (no keys and values of bfloat16 are held anywhere)
+    if (!keepInputs || input.dtype === 'bfloat16') input.dtype = 'float32';
     else graph.replaceUses(input.name, widen(input.name), new Set(graph.nodes.slice(-1)));
   }
   for (const node of own) widenAttributes(node);
