@@ -4,10 +4,11 @@
  */
 import type { Benchmark } from '../benchmark/types.ts';
 import { CancelledError, HumanError, sentenceOf, throwIfCancelled } from '../shared/errors.ts';
-import { type PromptMode, usesExamples, usesSoftPrompt } from '../shared/modes.ts';
+import { type PromptMode, type SoftPromptPosition, usesExamples, usesSoftPrompt } from '../shared/modes.ts';
 import type { EngineSettings, JobProgress, JobRequest } from '../shared/protocol.ts';
 import type { ItemRecord, RunFile, RunSummary } from '../shared/results.ts';
 import { evaluate } from './evaluate.ts';
+import { positionOf, suffixNote } from '../shared/soft-prompt-words.ts';
 import type { LanguageModel, SoftPrompt } from './language-model.ts';
 import type { RunFolder, RunStore, RunWriter } from './run-store.ts';
 import { summarise } from './summarise.ts';
@@ -220,6 +221,9 @@ async function describeRun(job: Job, mode: PromptMode): Promise<WantedRun> {
       : null;
   const notes = [...model.notes, ...benchmark.notes];
   if (overrides.softPromptFile) notes.push(`The soft prompt comes from a file: ${overrides.softPromptFile}`);
+  const softPrompt = tuned ? { ...benchmark.softPrompt, ...overrides.softPrompt } : null;
+  const position = usesSoftPrompt(mode) ? (softPrompt?.position ?? (await positionOfFile(job))) : null;
+  if (position === 'suffix') notes.push(suffixNote);
   return {
     schema: 1,
     softbench: rooms.versions.softbench,
@@ -240,12 +244,30 @@ async function describeRun(job: Job, mode: PromptMode): Promise<WantedRun> {
       fewShotSeed: benchmark.fewShotSeed,
       batchSize: overrides.batchSize ?? 8,
       generation: benchmark.generation,
-      softPrompt: tuned ? { ...benchmark.softPrompt, ...overrides.softPrompt } : null,
+      softPrompt,
       softPromptFrom: tunedElsewhere,
+      ...(position && { softPromptPosition: position }),
     },
     provider: model.provider,
     notes,
   };
+}
+
+/**
+ * Where the soft prompt of a file stands: what the file says is honoured, so that it stands where it was tuned to.
+ * @throws HumanError where another position was asked for in so many words
+ */
+async function positionOfFile({ request, rooms }: Job): Promise<SoftPromptPosition> {
+  const { softPromptFile, softPrompt } = request.overrides;
+  if (!softPromptFile) return 'prefix';
+  const { position = 'prefix' } = await rooms.readSoftPromptFile(softPromptFile);
+  if (softPrompt?.position && softPrompt.position !== position)
+    throw new HumanError(
+      'bad-input',
+      `The soft prompt was tuned to stand ${position === 'suffix' ? 'behind' : 'in front of'} the text (position: ${position}); "${softPrompt.position}" was asked for.`,
+      { place: { file: softPromptFile }, todo: 'Leave the position out, or tune a soft prompt for the other one.' },
+    );
+  return position;
 }
 
 /** What must be equal for two runs to have the same numbers. Where a run stands and when it was made do not count. */
@@ -261,9 +283,11 @@ const determinants: { name: string; of(run: WantedRun): unknown }[] = [
       settings.shots,
       settings.fewShotSeed,
       settings.generation,
-      settings.softPrompt,
+      // Absent in runs of earlier versions; compared by itself.
+      settings.softPrompt && { ...settings.softPrompt, position: undefined },
     ],
   },
+  { name: 'position of the soft prompt', of: positionOf },
 ];
 
 const whatDiffers = (a: WantedRun, b: WantedRun): string[] =>

@@ -1,5 +1,5 @@
 /**
- * Tuning: learn a soft prompt in front of a frozen model, by gradient descent on the answers of the training split.
+ * Tuning: learn a soft prompt for a frozen model, by gradient descent on the answers of the training split.
  * The method: arXiv 2606.12117 (10 vectors, 80 steps of 8 samples); choices that the study leaves open are in
  * docs/architecture.md, "Tuning".
  */
@@ -42,7 +42,11 @@ export async function tune(
   const batches = planBatches(data.training, settings.batchSize, settings.steps, settings.seed);
   const state = (await run.loadCheckpoint()) ?? (await start(model, settings));
   await run.truncateTuning(state.step);
-  const training = await model.openTraining({ vectors: settings.vectors, batchSize: settings.batchSize });
+  const { vectors, batchSize, position = 'prefix' } = settings;
+  for (const each of [state, ...(state.best ? [state.best] : [])])
+    each.softPrompt = { ...each.softPrompt, position };
+  const passes = (settings.steps * batchSize) / data.training.length;
+  const training = await model.openTraining({ vectors, batchSize, position, passes });
   const clock = new StepClock(settings);
   const tuning: Tuning = { model, benchmark, settings, run, hooks, data, batches, training };
   let mark = performance.now();
@@ -89,7 +93,8 @@ export async function tune(
   }
   const best = state.best ?? { step: state.step, softPrompt: state.softPrompt };
   await save(run, model, benchmark, best);
-  return { softPrompt: best.softPrompt, bestStep: best.step, seconds: state.seconds, notes: data.notes };
+  const notes = [...data.notes, ...(training.notes ?? [])];
+  return { softPrompt: best.softPrompt, bestStep: best.step, seconds: state.seconds, notes };
 }
 
 async function start(model: LanguageModel, settings: SoftPromptSettings): Promise<TuningCheckpoint> {
@@ -182,6 +187,7 @@ const save = (
     benchmark: benchmark.task,
     model: model.identity.name,
     step: String(best.step),
+    position: best.softPrompt.position ?? 'prefix',
   });
 
 /** Estimates the time left from the median step and the mean validation. */

@@ -15,6 +15,12 @@ const weightsFile = 'adapter_model.safetensors';
  * @param baseModel what goes into `base_model_name_or_path`: a Hugging Face id or a folder of the PyTorch model.
  */
 export async function exportAdapter(folder: string, softPrompt: SoftPrompt, baseModel: string): Promise<void> {
+  if (softPrompt.position === 'suffix')
+    throw new HumanError(
+      'unsupported',
+      'This soft prompt was tuned to stand behind the text (position: suffix); PEFT puts the vectors of a prompt-tuning adapter in front of it.',
+      { todo: 'Tune one with position: prefix, or take the vectors from soft-prompt.safetensors.' },
+    );
   await makeFolder(folder);
   await writeWhole(
     join(folder, weightsFile),

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { SoftPrompt } from '../evaluate/language-model.ts';
 import type { TuningCheckpoint } from '../evaluate/run-store.ts';
 import { asError, HumanError } from '../shared/errors.ts';
+import { isSoftPromptPosition } from '../shared/modes.ts';
 import {
   decodeSafetensors,
   encodeSafetensors,
@@ -34,8 +35,19 @@ export function softPromptOf(file: SafetensorsFile, key: string, name: string): 
     throw new HumanError('bad-input', `The matrix "${key}" holds numbers that are not finite.`, {
       place: { file: name },
     });
-  const tunedOn = file.metadata.model;
-  return { vectors, hiddenSize, data, ...(tunedOn !== undefined && { tunedOn }) };
+  const { model: tunedOn, position } = file.metadata;
+  if (position !== undefined && !isSoftPromptPosition(position))
+    throw new HumanError('bad-input', `The soft prompt stands at "${position}", a place that is not known here.`, {
+      place: { file: name },
+      todo: 'It was written by a newer Softbench: update Softbench to use it.',
+    });
+  return {
+    vectors,
+    hiddenSize,
+    data,
+    ...(position !== undefined && { position }),
+    ...(tunedOn !== undefined && { tunedOn }),
+  };
 }
 
 /** Reads a safetensors file from disk; null where it does not exist. */

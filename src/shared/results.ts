@@ -1,7 +1,7 @@
 /**
  * The figures of a run, as every room and page exchanges them. Definitions: docs/architecture.md, "Metrics".
  */
-import type { PromptMode } from './modes.ts';
+import type { PromptMode, SoftPromptPosition } from './modes.ts';
 
 /** A share of items with its 95 % Wilson interval. `value` is null where the denominator is 0. */
 export interface Share {
@@ -170,6 +170,8 @@ export interface SoftPromptSettings {
   learningRate: number | (typeof learningRateWords)[number];
   init: 'vocabulary' | 'random';
   seed: number;
+  /** Where the vectors stand; `prefix` where absent (runs of earlier versions). */
+  position?: SoftPromptPosition;
   validateEvery: number;
   /** Items of the held-out slice generated at each validation. */
   validationItems: number;
@@ -249,6 +251,8 @@ export interface RunFile {
     softPrompt: SoftPromptSettings | null;
     /** The run whose soft-prompt.safetensors is used, where it is not this run's own. */
     softPromptFrom: string | null;
+    /** Where the soft prompt stands, tuned here or not; `prefix` where absent. */
+    softPromptPosition?: SoftPromptPosition;
   };
   /** Set when the learning rate of a tuned run has been decided. */
   learningRate?: LearningRateChoice;
