@@ -7,8 +7,8 @@ import { CancelledError, HumanError, sentenceOf, throwIfCancelled } from '../sha
 import { type PromptMode, type SoftPromptPosition, usesExamples, usesSoftPrompt } from '../shared/modes.ts';
 import type { EngineSettings, JobProgress, JobRequest } from '../shared/protocol.ts';
 import type { ItemRecord, RunFile, RunSummary } from '../shared/results.ts';
-import { evaluate } from './evaluate.ts';
 import { positionOf, suffixNote } from '../shared/soft-prompt-words.ts';
+import { evaluate } from './evaluate.ts';
 import type { LanguageModel, SoftPrompt } from './language-model.ts';
 import type { RunFolder, RunStore, RunWriter } from './run-store.ts';
 import { summarise } from './summarise.ts';

@@ -43,8 +43,7 @@ export async function tune(
   const state = (await run.loadCheckpoint()) ?? (await start(model, settings));
   await run.truncateTuning(state.step);
   const { vectors, batchSize, position = 'prefix' } = settings;
-  for (const each of [state, ...(state.best ? [state.best] : [])])
-    each.softPrompt = { ...each.softPrompt, position };
+  for (const each of [state, ...(state.best ? [state.best] : [])]) each.softPrompt = { ...each.softPrompt, position };
   const passes = (settings.steps * batchSize) / data.training.length;
   const training = await model.openTraining({ vectors, batchSize, position, passes });
   const clock = new StepClock(settings);
