@@ -1,4 +1,5 @@
 /** The keys of benchmark files (lm-evaluation-harness 0.4.13's TaskConfig, and ours under `metadata.softbench`) and their types. One row a key. */
+import { softPromptPositions } from '../shared/modes.ts';
 import { learningRateWords } from '../shared/results.ts';
 import type { Configuration, Path } from './configuration.ts';
 import { suggestion } from './near-miss.ts';
@@ -197,6 +198,12 @@ export const softPromptKeys: ReadonlyMap<string, Key> = new Map(
     },
     init: { kinds: ['string'], description: 'Where the vectors start.', check: oneOf('vocabulary', 'random') },
     seed: { kinds: ['integer'], description: 'Seed of start and batches. Default: 0.', check: atLeast(0) },
+    position: {
+      kinds: ['string'],
+      description:
+        'Where the vectors stand: `prefix`, in front of the text as in the published method, or `suffix`, between the text and the answer, which makes steps cheaper. Default: prefix.',
+      check: oneOf(...softPromptPositions),
+    },
     validate_every: { kinds: ['integer'], description: 'Steps between validations. Default: 10.', check: atLeast(1) },
     validation_items: {
       kinds: ['integer'],

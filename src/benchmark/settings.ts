@@ -1,5 +1,5 @@
 /** From the keys of a benchmark file to typed settings, with every finding reported at its place. */
-import { isPromptMode, type PromptMode, promptModes } from '../shared/modes.ts';
+import { isPromptMode, isSoftPromptPosition, type PromptMode, promptModes } from '../shared/modes.ts';
 import { type GenerationOptions, learningRateWords, type SoftPromptSettings } from '../shared/results.ts';
 import type { Configuration, Path } from './configuration.ts';
 import { type DataOptions, splitsOf } from './data.ts';
@@ -68,6 +68,7 @@ const defaultSoftPrompt: SoftPromptSettings = {
   learningRate: 'auto',
   init: 'vocabulary',
   seed: 0,
+  position: 'prefix',
   validateEvery: 10,
   validationItems: 32,
 };
@@ -407,6 +408,7 @@ function readSoftbench(configuration: Configuration): Settings['softbench'] {
         number(soft.learning_rate) ?? learningRateWord(soft.learning_rate) ?? defaultSoftPrompt.learningRate,
       init: soft.init === 'random' ? 'random' : defaultSoftPrompt.init,
       seed: number(soft.seed) ?? defaultSoftPrompt.seed,
+      position: isSoftPromptPosition(soft.position) ? soft.position : defaultSoftPrompt.position,
       validateEvery: number(soft.validate_every) ?? defaultSoftPrompt.validateEvery,
       validationItems: number(soft.validation_items) ?? defaultSoftPrompt.validationItems,
     },

@@ -4,7 +4,14 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { openRunStore } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
-import { isPromptMode, type PromptMode, promptModes } from '../shared/modes.ts';
+import {
+  isPromptMode,
+  isSoftPromptPosition,
+  type PromptMode,
+  promptModes,
+  type SoftPromptPosition,
+  softPromptPositions,
+} from '../shared/modes.ts';
 import type { JobRequest } from '../shared/protocol.ts';
 import { learningRateWords, type RunFile, type RunSummary, type SoftPromptSettings } from '../shared/results.ts';
 import { loadResults, resumableGroup } from '../study/index.ts';
@@ -33,6 +40,11 @@ const jobOptions = {
   steps: { type: 'whole', least: 1, help: 'tuning steps' },
   vectors: { type: 'whole', least: 1, help: 'vectors of the soft prompt' },
   'learning-rate': { type: 'text', value: 'X', help: 'learning rate of tuning, or "auto", "formula", "search"' },
+  position: {
+    type: 'text',
+    value: 'PLACE',
+    help: 'where the soft prompt stands: "prefix", in front of the text, or "suffix", behind it (cheaper steps)',
+  },
   'tuning-batch-size': { type: 'whole', least: 1, help: 'training items per tuning step' },
   'validate-every': { type: 'whole', least: 1, help: 'tuning steps between validations' },
   seed: { type: 'whole', least: 0, help: 'seed of tuning: initial vectors and order of the training items' },
@@ -111,6 +123,11 @@ function limitOf(text: string | undefined): number | null | undefined {
   return limit;
 }
 
+function positionOf(text: string | undefined): SoftPromptPosition | undefined {
+  if (text === undefined || isSoftPromptPosition(text)) return text;
+  throw new HumanError('bad-input', `--position needs ${softPromptPositions.join(' or ')}, not "${text}".`);
+}
+
 function learningRateOf(text: string | undefined): SoftPromptSettings['learningRate'] | undefined {
   const word = learningRateWords.find((one) => one === text);
   if (text === undefined || word) return word;
@@ -150,6 +167,7 @@ async function requestOf(args: Given, defaultModes: Parameters<typeof jobCommand
     steps: args.number('steps'),
     batchSize: args.number('tuning-batch-size'),
     learningRate: learningRateOf(args.text('learning-rate')),
+    position: positionOf(args.text('position')),
     validateEvery: args.number('validate-every'),
     seed: args.number('seed'),
   });

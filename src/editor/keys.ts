@@ -77,6 +77,10 @@ export const valueMeanings: Record<string, Record<string, string>> = {
     formula: 'By the scale and the width of the token embedding, nothing tried.',
     search: 'Five to nine rates are tried, ten steps each; the best goes on.',
   },
+  'metadata.softbench.soft_prompt.position': {
+    prefix: 'In front of the text, as in the published method.',
+    suffix: 'Between the text and the answer: the text is read without gradient, so a step costs less.',
+  },
   'metadata.softbench.soft_prompt.init': {
     vocabulary: 'At the embeddings of tokens drawn by seed.',
     random: 'At random numbers of the scale of the embedding.',
