@@ -3,9 +3,10 @@ import { checkCommand } from './check.ts';
 import type { Command } from './command.ts';
 import { compareCommand, evaluateCommand, tuneCommand } from './job.ts';
 import { leaderboardCommand } from './leaderboard.ts';
-import { inspectCommand, verifyCommand } from './models.ts';
+import { inspectCommand } from './models.ts';
 import { installCommand, providersCommand, removeCommand } from './providers.ts';
 import { adapterCommand, listCommand, showCommand } from './runs.ts';
+import { verifyCommand } from './verify.ts';
 
 export const commands: readonly Command[] = [
   tuneCommand,

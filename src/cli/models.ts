@@ -1,4 +1,4 @@
-/** `softbench models …`: what is understood of a model folder, and whether it computes what its reference says. */
+/** `softbench models inspect`: what is understood of a model folder. */
 import { resolve } from 'node:path';
 import {
   attentionInWords,
@@ -9,8 +9,8 @@ import {
   tensorLines,
   tiedHeadInWords,
 } from '../shared/model-words.ts';
-import type { ModelReport, VerifyReport } from '../shared/protocol.ts';
-import { type Command, commonOptions, engineOptions, engineSettings, exitCodes, operands } from './command.ts';
+import type { ModelReport } from '../shared/protocol.ts';
+import { type Command, commonOptions, exitCodes, operands } from './command.ts';
 import { table } from './terminal.ts';
 
 export const inspectCommand: Command = {
@@ -24,27 +24,6 @@ export const inspectCommand: Command = {
     const report = await worker.call.inspectModel({ folder: resolve(folder) }, { signal });
     if (terminal.json) terminal.printJson(report);
     else for (const line of inspectLines(report)) terminal.print(line);
-    return report.ok ? exitCodes.done : exitCodes.failed;
-  },
-};
-
-export const verifyCommand: Command = {
-  name: 'models verify',
-  operands: 'DIR',
-  summary: "run a folder's reference.json and reference.safetensors and compare",
-  details:
-    'Compares gradients, losses of tuning steps, logits, log-likelihoods and greedy generations with the reference.',
-  options: { ...engineOptions, ...commonOptions },
-  async run(given, terminal) {
-    const [folder] = operands(given, ['DIR'] as const);
-    const engine = engineSettings(given);
-    const { signal, worker } = terminal.surroundings;
-    const report = await worker.call.verifyModel(
-      { folder: resolve(folder), engine },
-      { signal, onProgress: ({ message }) => terminal.note(message) },
-    );
-    if (terminal.json) terminal.printJson(report);
-    else for (const line of verifyLines(report)) terminal.print(line);
     return report.ok ? exitCodes.done : exitCodes.failed;
   },
 };
@@ -99,22 +78,5 @@ function inspectLines(report: ModelReport): string[] {
     report.ok
       ? `This model can be evaluated${report.tunable ? ' and tuned' : ', but not tuned'}.`
       : (report.reason ?? 'This model cannot be used.'),
-  ];
-}
-
-function verifyLines(report: VerifyReport): string[] {
-  const { gradient, losses, logits, log_likelihood: logLikelihood, generation } = report;
-  const error = (value: number | undefined): string =>
-    value === undefined ? 'not in the reference' : value.toExponential(2);
-  return [
-    ...table([
-      ['gradient', `relative error ${error(gradient?.relative_error)}`],
-      ['losses', `largest difference ${error(losses?.max_abs)}`],
-      ['logits', `largest difference ${error(logits?.max_abs)}`],
-      ['log-likelihoods', `largest difference ${error(logLikelihood?.max_abs)}`],
-      ['generations', generation ? `${generation.equal} of ${generation.compared} equal` : 'not in the reference'],
-    ]),
-    '',
-    report.ok ? 'The model computes what its reference says.' : `It does not: ${report.reason ?? 'see above'}`,
   ];
 }
