@@ -25,7 +25,8 @@ export class TypedGraph {
   /** Values that were the same as another and went: the name they have now. */
   readonly aliases = new Map<string, string>();
   readonly #constants = new Map<string, string>();
-  readonly #added = new Map<string, string>();
+  readonly #added = new Map<string, GraphNode>();
+  #nodes: GraphNode[] | null = null;
   #count = 0;
 
   constructor(
@@ -54,7 +55,11 @@ export class TypedGraph {
     const values = few ? numbersOf(tensor) : undefined;
     const key = values ? `${tensor.dtype}[${tensor.dims}]${values}` : null;
     const shared = key === null ? undefined : this.#constants.get(key);
-    if (shared) return shared;
+    if (shared) {
+      // it may have been pruned since
+      if (!this.graph.initializers.has(shared)) this.graph.initializers.set(shared, tensor);
+      return shared;
+    }
     const name = this.graph.constant(tensor);
     this.types.set(name, { dtype: tensor.dtype, dims: tensor.dims, ...(values ? { values } : {}) });
     if (key !== null) this.#constants.set(key, name);
@@ -106,12 +111,21 @@ export class TypedGraph {
   /** Adds a node of one output; asked twice for the same, gives the one that is there. */
   add(operator: string, inputs: readonly string[], attributes?: AttributeValues, domain?: string): string {
     const key = JSON.stringify([operator, domain ?? '', inputs, attributes ?? {}]);
+    this.#forgetPruned();
     const added = this.#added.get(key);
-    if (added !== undefined) return added;
+    if (added !== undefined) return added.output();
     const node = this.node(operator, inputs, { attributes, domain });
     this.graph.nodes.push(node);
-    this.#added.set(key, node.output());
+    this.#added.set(key, node);
     return node.output();
+  }
+
+  /** Forgets nodes that went with a prune, which puts a new list in place: asked for again, they are made again. */
+  #forgetPruned(): void {
+    if (this.#nodes === this.graph.nodes) return;
+    this.#nodes = this.graph.nodes;
+    const kept = new Set(this.#nodes);
+    for (const [key, node] of this.#added) if (!kept.has(node)) this.#added.delete(key);
   }
 
   // short forms; the operators' names, lower case
