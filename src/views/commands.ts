@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import { findTask } from '../editor/detect.ts';
 import { resultWords } from '../editor/words.ts';
 import { asError, HumanError } from '../shared/errors.ts';
+import { installLibraries, showProviders } from './gpu-libraries.ts';
 import type { Subject } from './live-results.ts';
 import { modelReportText } from './model-text.ts';
 import { browseModel, chooseModel } from './pick-model.ts';
@@ -222,6 +223,8 @@ export const commands: readonly Command[] = [
     id: 'softbench.openSettings',
     run: () => vscode.commands.executeCommand('workbench.action.openSettings', '@ext:softbench.softbench'),
   },
+  { id: 'softbench.installLibraries', disabled: needsTrust, run: (workbench) => installLibraries(workbench) },
+  { id: 'softbench.showProviders', disabled: needsTrust, run: (workbench) => showProviders(workbench) },
   {
     id: 'softbench.openWalkthrough',
     run: () => vscode.commands.executeCommand('workbench.action.openWalkthrough', 'softbench.softbench#start', false),
@@ -384,6 +387,7 @@ async function showMenu(workbench: Workbench): Promise<void> {
         'workbench.action.openSettings',
         'softbench.executionProvider',
       ),
+      entry('$(info) Show execution providers', 'softbench.showProviders'),
       entry('$(output) Show log', 'softbench.showLog'),
     ],
     { title: 'Softbench' },

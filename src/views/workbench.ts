@@ -1,6 +1,7 @@
 /** Everything that commands and views share, in one place: made once by the extension, handed to whoever needs it. */
 import * as vscode from 'vscode';
 import type { LensSource, LensState, PreviewSource, PromptPreviews } from '../editor/index.ts';
+import { folderVariable, libraryEnvironment } from '../libraries/index.ts';
 import type { RunFolder } from '../runs/index.ts';
 import type { ModelReport, PromptPreview, WorkerApi } from '../shared/protocol.ts';
 import type { WorkerClient } from '../worker/index.ts';
@@ -48,10 +49,37 @@ export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
       ({ WorkerClient }) =>
         new WorkerClient<WorkerApi>({
           file: vscode.Uri.joinPath(this.context.extensionUri, 'dist', 'worker.js').fsPath,
+          environment: () => libraryEnvironment(this.librariesFolder),
           log: (message) => this.log.info(message),
         }),
     );
     return this.#worker;
+  }
+
+  /** Where provider libraries are kept: what the environment names, else the extension's own storage. */
+  get librariesFolder(): string {
+    return process.env[folderVariable] || vscode.Uri.joinPath(this.context.globalStorageUri, 'libraries').fsPath;
+  }
+
+  /**
+   * Ends the worker, so that the next one sees what has been installed; one that works on something ends after it.
+   * @returns whether that is still to come
+   */
+  async restartWorker(): Promise<boolean> {
+    const worker = await this.#worker;
+    if (!worker?.isBusy) {
+      await worker?.kill();
+      return false;
+    }
+    const waiting = this.queue.onEnd(() =>
+      // The call itself ends just after its job, and the next job may begin at once: then it is that one's turn.
+      setTimeout(() => {
+        if (worker.isBusy) return;
+        waiting.dispose();
+        void worker.kill();
+      }),
+    );
+    return true;
   }
 
   async inspect(folder: string): Promise<ModelReport> {
