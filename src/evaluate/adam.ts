@@ -1,30 +1,17 @@
 /**
- * Adam (Kingma & Ba 2015) on one flat parameter, with gradient-norm clipping and a cosine learning-rate schedule.
- * Betas 0.8 and 0.95 in place of 0.9 and 0.999: with 80 steps in all, moments that forget faster did better.
+ * Adam (Kingma & Ba 2015) on one flat parameter, with a cosine learning-rate schedule. Betas 0.8 and 0.95 in place of 0.9
+ * and 0.999: with 80 steps in all, moments that forget faster did better. Every gradient is scaled to the length 1 first,
+ * so that each batch counts alike: a batch that is fitted already (a small gradient) does not fade from the moments, and
+ * one that is far off does not fill them. It also makes the step the same whatever the scale of parameter and loss. On
+ * the bundled model it left a third to a half of the loss that clipping to 1 left.
  */
 export interface AdamOptions {
   beta1: number;
   beta2: number;
   epsilon: number;
-  /** Largest L2 norm of a gradient; larger ones are scaled down to it. Infinity: no clipping. */
-  clipNorm: number;
 }
 
-export const tuningAdam: AdamOptions = { beta1: 0.8, beta2: 0.95, epsilon: 1e-8, clipNorm: 1 };
-
-/** Largest norm of a gradient in units of the parameter's scale: near what 1 meant to the models it was chosen on. */
-const scaledClipNorm = 0.2;
-
-/**
- * The same for a parameter whose entries are of the size `scale`, as if it were learned in units of that size: a model
- * whose embedding is written ten times as large is tuned alike. Adam's step does not depend on the gradient's size, but
- * the two thresholds do.
- */
-export const scaledAdam = (scale: number): AdamOptions => ({
-  ...tuningAdam,
-  epsilon: tuningAdam.epsilon / scale,
-  clipNorm: scaledClipNorm / scale,
-});
+export const tuningAdam: AdamOptions = { beta1: 0.8, beta2: 0.95, epsilon: 1e-8 };
 
 export interface AdamState {
   firstMoment: Float32Array;
@@ -45,7 +32,7 @@ export function norm(vector: Float32Array): number {
 
 /**
  * One update in place; `step` counts from 1 (bias correction).
- * @returns the gradient's L2 norm before clipping
+ * @returns the gradient's L2 norm before it was scaled to 1
  */
 export function adamStep(
   parameter: Float32Array,
@@ -55,9 +42,9 @@ export function adamStep(
   learningRate: number,
   options: AdamOptions = tuningAdam,
 ): number {
-  const { beta1, beta2, epsilon, clipNorm } = options;
+  const { beta1, beta2, epsilon } = options;
   const gradientNorm = norm(gradient);
-  const scale = gradientNorm > clipNorm ? clipNorm / gradientNorm : 1;
+  const scale = gradientNorm > 0 ? 1 / gradientNorm : 0;
   const correction1 = 1 - beta1 ** step;
   const correction2 = 1 - beta2 ** step;
   const { firstMoment, secondMoment } = state;

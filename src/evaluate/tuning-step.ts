@@ -2,7 +2,7 @@
 import type { Benchmark } from '../benchmark/types.ts';
 import { HumanError, throwIfCancelled } from '../shared/errors.ts';
 import type { SoftPromptSettings, TuningRecord } from '../shared/results.ts';
-import { adamStep, cosineLearningRate, scaledAdam } from './adam.ts';
+import { adamStep, cosineLearningRate } from './adam.ts';
 import type { LanguageModel, SoftPrompt, TrainingEngine, TrainingExample } from './language-model.ts';
 import type { RunWriter, TuningCheckpoint } from './run-store.ts';
 import type { TuningData } from './tuning-data.ts';
@@ -41,7 +41,7 @@ export const isSound = ({ loss, gradientNorm }: StepRecord): boolean =>
 
 /** One optimiser step on its batch, from `before`, which stays as it is. @param peak learning rate before its decay */
 export async function takeStep(tuning: Tuning, before: Parameters, step: number, peak: number): Promise<MadeStep> {
-  const { model, settings, batches, training, hooks } = tuning;
+  const { settings, batches, training, hooks } = tuning;
   const started = performance.now();
   const result = await training.step(batches[step - 1] ?? [], before.softPrompt, hooks.signal);
   const learningRate = cosineLearningRate(peak, step, settings.steps);
@@ -51,8 +51,7 @@ export async function takeStep(tuning: Tuning, before: Parameters, step: number,
     firstMoment: before.firstMoment.slice(),
     secondMoment: before.secondMoment.slice(),
   };
-  const adam = scaledAdam(model.embeddingScale);
-  const gradientNorm = adamStep(after.softPrompt.data, result.gradient, after, step, learningRate, adam);
+  const gradientNorm = adamStep(after.softPrompt.data, result.gradient, after, step, learningRate);
   const record: StepRecord = {
     schema: 1,
     kind: 'step',

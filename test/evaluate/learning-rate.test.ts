@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { adamStep, newAdamState, scaledAdam } from '../../src/evaluate/adam.ts';
+import { adamStep, newAdamState } from '../../src/evaluate/adam.ts';
 import { type JobRooms, runJob } from '../../src/evaluate/index.ts';
 import { formulaLearningRate, rateOf, searchLearningRate, searchPlan } from '../../src/evaluate/learning-rate.ts';
 import { openRunStore } from '../../src/runs/index.ts';
@@ -22,21 +22,26 @@ describe('the formula', () => {
   });
 });
 
-describe('Adam in units of the scale of its parameter', () => {
-  it('takes the same steps, in those units, whatever the scale', () => {
+describe('Adam with gradients of length 1', () => {
+  it('takes the same steps, in units of the scale of its parameter, whatever the scale', () => {
     // f(p) = g(p / scale): gradients are 1/scale of those of g.
     const run = (scale: number): number[] => {
       const parameter = Float32Array.from([0.5, -1, 2, 0.25], (x) => x * scale);
       const state = newAdamState(4);
       for (let step = 1; step <= 12; step++) {
         const gradient = parameter.map((p, i) => (2 * (p / scale - i) * (step % 3 === 0 ? 5 : 0.1)) / scale);
-        adamStep(parameter, gradient, state, step, 0.1 * scale, scaledAdam(scale));
+        adamStep(parameter, gradient, state, step, 0.1 * scale);
       }
       return [...parameter].map((p) => p / scale);
     };
     // Powers of two: the floating-point numbers are the same but for their exponents.
     expect(run(2 ** -6)).toEqual(run(1));
     expect(run(2 ** 5)).toEqual(run(1));
+  });
+  it('leaves the parameter where it is when there is no gradient', () => {
+    const parameter = Float32Array.from([1, 2]);
+    adamStep(parameter, new Float32Array(2), newAdamState(2), 1, 0.1);
+    expect([...parameter]).toEqual([1, 2]);
   });
 });
 

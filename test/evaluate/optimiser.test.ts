@@ -5,7 +5,7 @@ import { planBatches } from '../../src/evaluate/examples.ts';
 import { Random } from '../../src/evaluate/random.ts';
 import reference from './optimiser.json' with { type: 'json' };
 
-describe('Adam with clipping and cosine decay', () => {
+describe('Adam with gradients of length 1 and cosine decay', () => {
   it('takes the steps that PyTorch takes', () => {
     const { start, peak, steps } = reference.adam;
     const parameter = Float32Array.from(start);

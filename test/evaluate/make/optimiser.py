@@ -1,6 +1,6 @@
 """Reference figures for test/evaluate/optimiser.test.ts. Needs torch.  usage: python optimiser.py > ../optimiser.json
 
-Adam with gradient clipping and cosine decay as PyTorch computes them in float64, and xoshiro128** written from its
+Adam with gradients of length 1 and cosine decay as PyTorch computes them in float64, and xoshiro128** written from its
 authors' public-domain description (splitmix32 as the seeding).
 """
 import json, math
@@ -41,7 +41,8 @@ def adam():
     rows = []
     for g in gradients:
         p.grad = torch.tensor(g)
-        norm = torch.nn.utils.clip_grad_norm_([p], 1.0)
+        norm = p.grad.norm()
+        p.grad /= norm
         rate = schedule.get_last_lr()[0]
         optimiser.step(); schedule.step()
         rows.append({"gradient": g, "norm": norm.item(), "rate": rate, "parameter": p.detach().tolist()})
