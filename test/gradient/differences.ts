@@ -25,7 +25,7 @@ function widenNode(node: GraphNode): void {
 }
 
 /** The same graph in float64. */
-function inDouble(model: OnnxModel): OnnxModel {
+export function inDouble(model: OnnxModel): OnnxModel {
   const graph: Graph = model.graph.clone();
   for (const [name, tensor] of graph.initializers) graph.initializers.set(name, wide(tensor));
   for (const value of [...graph.inputs, ...graph.outputs]) if (value.dtype === 'float32') value.dtype = 'float64';
@@ -73,21 +73,24 @@ export async function measuredGradients(
   };
   try {
     const step = double ? 2 ** -16 : 2 ** -8;
+    const here = await loss({});
     const gradients: Measured['gradients'] = {};
     for (const name of wanted) {
       const { dims, values } = feeds[name] ?? { dims: [], values: [] };
-      const slope = async (at: number, by: number): Promise<number> => {
+      const around = async (at: number, by: number): Promise<{ slope: number; bend: number }> => {
         const shifted = (sign: number): ort.Tensor =>
           tensor({ dims, values: values.map((value, each) => (each === at ? value + sign * by : value)) });
-        return ((await loss({ [name]: shifted(1) })) - (await loss({ [name]: shifted(-1) }))) / (2 * by);
+        const [above, below] = [await loss({ [name]: shifted(1) }), await loss({ [name]: shifted(-1) })];
+        return { slope: (above - below) / (2 * by), bend: Math.abs(above - 2 * here + below) / by };
       };
       const found: (number | null)[] = [];
       for (let at = 0; at < values.length; at++) {
-        const near = await slope(at, step);
-        const far = await slope(at, 2 * step);
-        // Of a smooth function both are the slope up to the square of the step; across a kink they differ.
-        const smooth = Math.abs(near - far) <= (double ? 1e-6 : 2e-3) * Math.max(1, Math.abs(near));
-        found.push(smooth || !Number.isFinite(near) ? near : null);
+        const near = await around(at, step);
+        const far = await around(at, 2 * step);
+        // Of a smooth function the slope stays and the bend doubles with the step; across a kink it is the other way.
+        const steady = Math.abs(near.slope - far.slope) <= (double ? 1e-6 : 2e-3) * Math.max(1, Math.abs(near.slope));
+        const smooth = steady && (double !== null || near.bend < 1e-3 || near.bend < 0.75 * far.bend);
+        found.push(smooth || !Number.isFinite(near.slope) ? near.slope : null);
       }
       gradients[name] = found;
     }

@@ -31,17 +31,18 @@ export function numbers(count: number, seed: number): number[] {
   });
 }
 
-const feedsOf = (feeds: Feeds): Record<string, ort.Tensor> =>
-  Object.fromEntries(
-    Object.entries(feeds).map(([name, { dims, values }]) => [
-      name,
-      new ort.Tensor('float32', Float32Array.from(values), dims),
-    ]),
-  );
-
-export async function run(model: OnnxModel, feeds: Feeds): Promise<Record<string, number[]>> {
+/** Runs a graph whose inputs are all of one type. */
+export async function run(
+  model: OnnxModel,
+  feeds: Feeds,
+  type: 'float32' | 'float64' = 'float32',
+): Promise<Record<string, number[]>> {
   const session = await ort.InferenceSession.create(encodeOnnx(model), { logSeverityLevel: 3, intraOpNumThreads: 1 });
-  const outputs = await session.run(feedsOf(feeds));
+  const elements = type === 'float64' ? Float64Array : Float32Array;
+  const tensors = Object.entries(feeds).map(([name, { dims, values }]) => {
+    return [name, new ort.Tensor(type, elements.from(values), dims)] as const;
+  });
+  const outputs = await session.run(Object.fromEntries(tensors));
   await session.release();
   return Object.fromEntries(
     Object.entries(outputs).map(([name, { data }]) => [name, Array.from(data as Float32Array, Number)]),
@@ -56,11 +57,11 @@ export interface GradientComparison {
   operators: string[];
 }
 
-/** Gradients of Σ c · y over all floating outputs with respect to all inputs, which are float32. */
+/** Gradients of Σ c · y over all floating outputs with respect to all inputs, which are of type `type`. */
 export async function compareGradients(
   model: OnnxModel,
   inputs: Feeds,
-  { merge = false }: { merge?: boolean } = {},
+  { merge = false, type = 'float32' }: { merge?: boolean; type?: 'float32' | 'float64' } = {},
 ): Promise<GradientComparison> {
   const dims = new Map(Object.entries(inputs).map(([name, feed]) => [name, feed.dims]));
   const typed = specialise({ ...model, graph: model.graph.clone() }, dims);
@@ -80,21 +81,21 @@ export async function compareGradients(
   const seeds = new Map<string, string>();
   for (const [at, output] of outputs.entries()) {
     const shape = [...typed.dims(output.typed)];
-    const seed = typed.cast(typed.input(`seed${at}`, 'float32', shape), typed.dtype(output.typed));
+    const seed = typed.cast(typed.input(`seed${at}`, type, shape), typed.dtype(output.typed));
     const present = seeds.get(output.typed);
     seeds.set(output.typed, present ? typed.add('Add', [present, seed]) : seed);
     feeds[`seed${at}`] = { dims: shape, values: coefficients[output.name] ?? [] };
   }
   const path = pathBetween(typed, new Set(wanted), new Set(seeds.keys()));
   const found = backward(typed, path, seeds, wanted);
-  const names = wanted.map((name) => found.get(name) ?? typed.zeros('float32', typed.dims(name)));
-  typed.graph.outputs = [...new Set(names)].map((name) => ({ name, dtype: 'float32', dims: null }));
+  const names = wanted.map((name) => found.get(name) ?? typed.zeros(type, typed.dims(name)));
+  typed.graph.outputs = [...new Set(names)].map((name) => ({ name, dtype: type, dims: null }));
   typed.graph.prune();
   const used = new Set(typed.graph.nodes.flatMap((node) => node.inputs));
   typed.graph.inputs = typed.graph.inputs.filter(({ name }) => used.has(name) || names.includes(name));
   const kept = new Set(typed.graph.inputs.map(({ name }) => name));
   const given = Object.fromEntries(Object.entries(feeds).filter(([name]) => kept.has(name)));
-  const result = await run(modelOf(typed.graph, model.opsets.get('') ?? 18), given);
+  const result = await run(modelOf(typed.graph, model.opsets.get('') ?? 18), given, type);
   return {
     analytic: Object.fromEntries(wanted.map((name, at) => [name, result[names[at] ?? ''] ?? []])),
     measured,

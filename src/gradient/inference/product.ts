@@ -48,7 +48,8 @@ const normalisation =
     const { dtype, dims } = need(input, 0);
     const axis = axisOf(input.node.int('axis', -1), dims.length);
     const reduced = dims.map((dim, at) => (at < axis ? dim : 1));
-    const statistics: DataType = dtype === 'float64' ? 'float64' : 'float32';
+    // Whatever the input is: stash_type 1.
+    const statistics: DataType = 'float32';
     return [{ dtype, dims }, ...Array.from({ length: extraOutputs }, () => ({ dtype: statistics, dims: reduced }))];
   };
 

@@ -104,14 +104,30 @@ function statistic({ g, node }: RuleContext, at: number): string {
   while (node.outputs.length <= at) node.outputs.push('');
   const name = g.graph.fresh(`softbench_statistic_${node.output()}`);
   node.outputs[at] = name;
-  const { dims, dtype } = g.typeOf(node.input(0));
+  const dims = g.dims(node.input(0));
   const axis = axisOf(node.int('axis', -1), dims.length);
-  g.types.set(name, {
-    dtype: dtype === 'float64' ? 'float64' : 'float32',
-    dims: dims.map((dim, each) => (each < axis ? dim : 1)),
-  });
+  g.types.set(name, { dtype: 'float32', dims: dims.map((dim, each) => (each < axis ? dim : 1)) });
   return name;
 }
+
+/** Mean and inverse deviation of a layer norm. The node's own are float32 whatever its input is. */
+function layerStatistics(context: RuleContext): [mean: string, inverse: string] {
+  const { g, node } = context;
+  const x = node.input(0);
+  if (g.dtype(x) !== 'float64') return [statistic(context, 1), statistic(context, 2)];
+  const rank = g.dims(x).length;
+  const axis = axisOf(node.int('axis', -1), rank);
+  const mean = g.reduce(
+    'ReduceMean',
+    x,
+    Array.from({ length: rank - axis }, (_, at) => axis + at),
+  );
+  return [mean, inverseDeviation(context, mean)];
+}
+
+/** Inverse root mean square of a simplified layer norm. */
+const rootStatistic = (context: RuleContext): string =>
+  context.g.dtype(context.node.input(0)) === 'float64' ? inverseDeviation(context, null) : statistic(context, 1);
 
 export const reductionRules: Record<string, GradientRule> = {
   ReduceSum: reduction((_g, _x, _y, dy) => dy),
@@ -135,7 +151,7 @@ export const reductionRules: Record<string, GradientRule> = {
     const { g, node, dy } = context;
     return [g.sub(dy, g.mul(g.add('Exp', [node.output()]), g.sum(dy, softmaxAxes(context))))];
   },
-  LayerNormalization: (context) => normalisation(context, true, statistic(context, 1), statistic(context, 2)),
-  SimplifiedLayerNormalization: (context) => normalisation(context, false, null, statistic(context, 1)),
+  LayerNormalization: (context) => normalisation(context, true, ...layerStatistics(context)),
+  SimplifiedLayerNormalization: (context) => normalisation(context, false, null, rootStatistic(context)),
   RMSNormalization: (context) => normalisation(context, false, null, inverseDeviation(context, null)),
 };
