@@ -7,6 +7,7 @@ import type { ModelTokenizer } from '../model/index.ts';
 import { HumanError, throwIfCancelled } from '../shared/errors.ts';
 import { type KeyValueCache, placesFor } from './cache.ts';
 import type { Decoder, Distribution } from './decoder.ts';
+import { Drafter, mostProposed, proposals } from './drafts.ts';
 import { commonPrefixLength } from './prefix.ts';
 import { randomStream, sampleToken } from './sampling.ts';
 import { inFront, isSuffix, readTexts } from './soft-prompt.ts';
@@ -19,6 +20,8 @@ interface Row {
   random: () => number;
   /** Most tokens that this row may produce: the setting, or what the context leaves. */
   room: number;
+  /** Proposes tokens; null where each run produces one. */
+  drafter: Drafter | null;
 }
 
 export interface GenerationContext {
@@ -61,7 +64,7 @@ export async function generate(
   const vectors = settings.softPrompt?.vectors ?? 0;
   const queue = inOrder(requests, settings, context.contextLength);
   const begun = { ...context, settings, hooks, stops: stopFinder(tokenizer, settings.until), done: 0 };
-  if (!decoder.cached) return generateWithoutCache({ ...begun, exact: false }, queue);
+  if (!decoder.cached) return generateWithoutCache({ ...begun, exact: false, drafts: false }, queue);
 
   // Every row must read at least one token itself, for its first distribution.
   const shortest = queue.at(-1)?.tokens.length ?? 0;
@@ -74,8 +77,12 @@ export async function generate(
   const wanted = prompt + vectors + settings.maxNewTokens;
   const longest = Math.min(wanted, context.contextLength ?? wanted);
   // New prompts are read beside rows that are nearly full.
-  const exact = await decoder.exactFor(placesFor(longest) + prompt - shared);
-  const job: Job = { ...begun, exact };
+  const exact = await decoder.exactFor(placesFor(longest) + Math.max(prompt - shared, 1 + mostProposed));
+  const job: Job = {
+    ...begun,
+    exact,
+    drafts: !exact && (await decoder.drafts(Math.min(settings.batchSize, queue.length))),
+  };
   const prefix = await decoder.readPrefix(
     first?.tokens.slice(0, shared) ?? [],
     inFront(settings.softPrompt),
@@ -103,6 +110,8 @@ interface Job extends GenerationContext {
   stops: StopFinder;
   /** Rows of the cache share one length (KeyValueCache). */
   exact: boolean;
+  /** A run may read proposed tokens (drafts.ts). */
+  drafts: boolean;
   /** Tokens produced so far. */
   done: number;
 }
@@ -136,10 +145,10 @@ async function join(
     { logits: settings.temperature > 0, signal: job.hooks.signal },
   );
   rows.push(...taken.map((request) => newRow(job, request)));
-  await take(job, cache, rows, from, distributions);
+  await take(job, cache, rows, from, oneEach(distributions));
 }
 
-function newRow({ settings, contextLength }: Job, request: GenerationRequest): Row {
+function newRow({ settings, contextLength, drafts }: Job, request: GenerationRequest): Row {
   const used = request.tokens.length + (settings.softPrompt?.vectors ?? 0);
   return {
     request,
@@ -147,37 +156,68 @@ function newRow({ settings, contextLength }: Job, request: GenerationRequest): R
     logProbabilities: [],
     random: randomStream(settings.seed, request.index),
     room: Math.min(settings.maxNewTokens, (contextLength ?? Number.POSITIVE_INFINITY) - used),
+    drafter: drafts ? new Drafter(request.tokens) : null,
   };
 }
 
+/** What was proposed to a row, and the distributions behind its newest token and behind each proposal. */
+interface RowStep {
+  proposed: readonly number[];
+  distributions: readonly Distribution[];
+}
+
+const oneEach = (distributions: readonly Distribution[]): RowStep[] =>
+  distributions.map((distribution) => ({ proposed: [], distributions: [distribution] }));
+
 /** One decode step of all rows. */
 async function step(job: Job, cache: KeyValueCache, rows: Row[]): Promise<void> {
+  const proposed = propose(rows);
   const distributions = await job.decoder.read(
     cache,
     0,
-    rows.map(({ tokens }) => tokens.slice(-1)),
-    rows.map((_, row) => ({ row, position: 0 })),
+    rows.map(({ tokens }, row) => [...tokens.slice(-1), ...(proposed[row] ?? [])]),
+    proposed.flatMap((list, row) => [0, ...list.keys()].map((_, position) => ({ row, position }))),
     { logits: job.settings.temperature > 0 },
   );
-  await take(job, cache, rows, 0, distributions);
+  const left = [...distributions];
+  const steps = proposed.map((list) => ({ proposed: list, distributions: left.splice(0, 1 + list.length) }));
+  await take(job, cache, rows, 0, steps);
 }
 
-/** Appends a token to each row from `from` on, and hands over and removes the rows that end. */
+/** Tokens to be tried behind each row's newest one. */
+function propose(rows: readonly Row[]): number[][] {
+  const drafters = rows.flatMap(({ drafter }) => drafter ?? []);
+  if (drafters.length < rows.length) return rows.map(() => []);
+  const rooms = rows.map(({ room, tokens }) => room - tokens.length - 1);
+  const count = proposals(drafters, rooms);
+  return drafters.map((drafter, row) => drafter.propose(Math.min(count, rooms[row] ?? 0)));
+}
+
+/** Appends tokens to each row from `from` on, and hands over and removes the rows that end. */
 async function take(
   job: Job,
   cache: KeyValueCache | null,
   rows: Row[],
   from: number,
-  distributions: readonly Distribution[],
+  steps: readonly RowStep[],
 ): Promise<void> {
   const ended: { row: Row; result: GenerationResult }[] = [];
-  for (const [index, distribution] of distributions.entries()) {
+  for (const [index, { proposed, distributions }] of steps.entries()) {
     const row = rows[from + index];
     if (!row) throw new Error('More distributions than rows.');
-    const result = advance(job, row, distribution);
+    let produced = 0;
+    let result: GenerationResult | null = null;
+    for (const distribution of distributions) {
+      result = advance(job, row, distribution);
+      produced++;
+      // What stands behind a proposal that is not the model's own choice was read in vain.
+      if (result || row.tokens.at(-1) !== proposed[produced - 1]) break;
+    }
+    job.done += produced;
+    cache?.shorten(from + index, distributions.length - produced);
+    row.drafter?.note(proposed.length, produced - 1);
     if (result) ended.push({ row, result });
   }
-  job.done += distributions.length;
   for (const { row } of ended) {
     // The last row takes the place of the one that goes, here as in the cache.
     const place = rows.indexOf(row);
@@ -195,6 +235,7 @@ function advance({ settings, stops }: Job, row: Row, distribution: Distribution)
   const sampled = settings.temperature > 0 && logits;
   const token = sampled ? sampleToken(logits, settings.temperature, settings.topP, row.random) : distribution.token;
   row.tokens.push(token);
+  row.drafter?.push(token);
   row.logProbabilities.push(sampled ? (logits[token] ?? Number.NaN) - logSumExp : distribution.logProbability);
   const { tokens, logProbabilities } = row;
   const { index } = row.request;
@@ -226,6 +267,6 @@ async function generateWithoutCache(job: Job, queue: GenerationRequest[]): Promi
         logits: settings.temperature > 0,
       },
     );
-    await take(job, null, rows, 0, distributions);
+    await take(job, null, rows, 0, oneEach(distributions));
   }
 }
