@@ -19,11 +19,11 @@ function examples({ batch, length, answer, seed }) {
 }
 
 const requests = {
-  async open({ batch, seed }) {
+  async open({ batch, seed, position = 'prefix', passes }) {
     const started = performance.now();
-    training = await model.openTraining({ vectors, batchSize: batch });
+    training = await model.openTraining({ vectors, batchSize: batch, position, passes });
     const data = await model.embeddingRows(randomIds(vectors, model.tokenizer.vocabularySize, seed));
-    training.prompt = { vectors, hiddenSize: model.hiddenSize, data };
+    training.prompt = { vectors, hiddenSize: model.hiddenSize, data, position };
     return { seconds: (performance.now() - started) / 1000 };
   },
   async step(request) {

@@ -4,7 +4,7 @@
 //   npm run bench                                               the bundled model
 //   npm run bench -- --model DIR --python PYTHON [--hf DIR]     a model of yours, and PyTorch beside it
 //
-//   --only step,batch,few-shot,activation    some of the benches
+//   --only step,suffix,batch,few-shot,activation    some of the benches
 //   --lengths 128,64,256     tokens a row of the tuning step (rows: --batch 8)
 //   --rounds 5               how often each program is asked
 //   --threads N              default: physical cores
@@ -16,6 +16,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { alternate, median, ratio, startChild } from '../bench/children.mjs';
 import { leastFlops, shapeOf } from '../bench/limit.mjs';
+import { suffixStep } from '../bench/suffix.mjs';
 import { fewShotPrefix, questionText, randomSource, wordProblem } from '../bench/texts.mjs';
 import { root, run } from './setup.mjs';
 
@@ -24,7 +25,7 @@ const { values: options } = parseArgs({
     model: { type: 'string', default: join(root, 'examples', 'models', 'stories260k') },
     python: { type: 'string' },
     hf: { type: 'string' },
-    only: { type: 'string', default: 'step,batch,few-shot,activation' },
+    only: { type: 'string', default: 'step,suffix,batch,few-shot,activation' },
     lengths: { type: 'string', default: '128' },
     batch: { type: 'string', default: '8' },
     rounds: { type: 'string', default: '5' },
@@ -160,6 +161,26 @@ async function step(threads, contextLength) {
   }
 }
 
+/** A step with the soft prompt behind the text, over one in front of it. */
+async function suffix(threads, contextLength) {
+  for (const length of options.lengths.split(',').map(Number)) {
+    if (contextLength !== null && length + vectors > contextLength) continue;
+    const onRound = (done, of) => progress(`position: suffix, ${length} tokens: ${done} of ${of}`);
+    const figures = await suffixStep(engine, threads, { batch, length, answer, rounds, onRound });
+    progress('');
+    results[`suffix_${length}`] = figures;
+    const all = (name) => figures.seconds[name].map((each) => ({ seconds: each }));
+    row(`position: suffix over prefix, ${batch} × ${length} tokens`, '', `a prefix step: ${seconds(all('prefix'))}`);
+    row('  step, the text\'s keys and values at hand', times(figures.ready), seconds(all('ready')));
+    row('  step, the text read first', times(figures.whole), seconds(all('whole')));
+    row(
+      '  peak memory',
+      `${(figures.memory.whole.resident / figures.memory.prefix.resident).toFixed(2)} ×`,
+      `${gigabytes(figures.memory.whole.resident)} and ${gigabytes(figures.memory.prefix.resident)} resident`,
+    );
+  }
+}
+
 /** Sizes that fit the model: real ones, or small ones for a model with few positions. */
 const sizes = (contextLength) =>
   contextLength !== null && contextLength < 2048
@@ -257,7 +278,7 @@ async function activation() {
 // ---------------------------------------------------------------- main
 
 const chosen = options.only.split(',');
-const known = { step, batch: batched, 'few-shot': fewShot, activation };
+const known = { step, suffix, batch: batched, 'few-shot': fewShot, activation };
 for (const name of chosen)
   if (!(name in known)) {
     console.error(`--only: there is no bench "${name}"; there are ${Object.keys(known).join(', ')}.`);
