@@ -1,6 +1,7 @@
 /** The cache's inputs and outputs of a decoder graph, edited so that a step takes and gives the same in every graph. */
 import type { CacheSignature, CacheTensor } from '../model/index.ts';
 import type { Graph, GraphNode } from '../onnx/index.ts';
+import { HumanError } from '../shared/errors.ts';
 
 export interface CacheOutput {
   past: string;
@@ -108,6 +109,10 @@ export function editCache(
       joined.set(past, join.output());
       return { past, output: join.input(1), entries: 'new' };
     }
+    if (producers.get(present)?.int('sliding_window_cache', 0))
+      throw new HumanError('unsupported', 'This graph keeps only a window of its keys and values in the cache.', {
+        todo: 'Export the model with a whole cache: Softbench goes back in it.',
+      });
     if (denseOperators.has(producers.get(present)?.fullOperator ?? ''))
       return { past, output: present, entries: 'behind rows' };
     return { past, output: newPart(graph, past, present, 2), entries: 'new' };

@@ -71,6 +71,20 @@ const rotary = { ...groups, do_rotary: 1 };
 /** With a past the kernel wants its caches asked for; in a step they have unused places, which mean nothing. */
 const step: Partial<LoweringCase> = { outputs: 3, used: (output) => output === 0 };
 
+const normedBefore: LoweringCase['oracle'] = (graph, inputs) => {
+  const [q = '', k = ''] = [inputs[0], inputs[1]].map((x = '', at) => {
+    const heads = graph.add('Reshape', [x, graph.int64s([2, 3, -1, 16])]);
+    const normed = graph.add('SimplifiedLayerNormalization', [heads, inputs[14 + at] ?? ''], {
+      attributes: { axis: -1, epsilon: floatAttribute(1e-3) },
+    });
+    return graph.add('Reshape', [normed, graph.int64s([2, 3, -1])]);
+  });
+  return graph.add('GroupQueryAttention', [q, k, inputs[2] ?? '', '', '', inputs[5] ?? '', inputs[6] ?? ''], {
+    domain: 'com.microsoft',
+    attributes: groups,
+  });
+};
+
 const groupQueryAttention: LoweringCase[] = [
   one([gq, gkv, gkv, ...full], groups, { outputs: 3 }),
   one([packed, null, null, ...full], groups),
@@ -117,6 +131,22 @@ const groupQueryAttention: LoweringCase[] = [
   one([gq, gkv, gkv, ...full], { ...groups, smooth_softmax: 1 }),
   one([gq, gkv, gkv, ...full, null, null, null, null, [4]], groups),
   one([gq, gkv, gkv, ...full, null, null, null, null, float(4)], { ...groups, softcap: floatAttribute(0.7) }),
+  // all of a row's keys, whatever their place
+  one(
+    [packed, null, null, null, null, int32([2], 2, 1), int32([1], 3), ...angles],
+    { ...rotary, causal: 0 },
+    {
+      used: realRows([3, 2], 3, 64),
+    },
+  ),
+  // what ONNX Runtime writes for options that are not used
+  one([gq, gkv, gkv, ...full], { ...groups, smooth_softmax: -1, local_window_size: -1, k_quant_type: 'NONE' }),
+  // queries and keys normalised head by head: not on the CPU, so against the norm in front
+  one(
+    [gq, gkv, gkv, ...full, null, null, null, null, null, null, null, [16], [16]],
+    { ...groups, qk_norm_epsilon: floatAttribute(1e-3) },
+    { oracle: normedBefore },
+  ),
   // which the kernel does not heed in a first prompt
   one([packed, null, null, ...full, ...angles, int64([2, 3], 0, 2, 5, 1, 3, 4)], rotary),
   one(

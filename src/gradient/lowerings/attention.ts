@@ -45,6 +45,31 @@ function rotate(
 }
 
 /**
+ * [batch, 1, count, past + count] for new tokens behind the first `used` [batch, 1] places of a past: a key's place in
+ * its row is that in the past, or behind the used part; unused places lie behind every query.
+ */
+function maskBehindPast(
+  g: TypedGraph,
+  used: string,
+  { batch, past, count, window, hidden }: Record<'batch' | 'past' | 'count' | 'window' | 'hidden', number>,
+): string {
+  const held = counted(g, past, [1, past]);
+  const places = g.concat(
+    [
+      g.add('Where', [g.add('Less', [held, used]), g.expand(held, [batch, past]), g.scalar('int64', 2 ** 40)]),
+      g.add('Add', [used, counted(g, count, [1, count])]),
+    ],
+    1,
+  );
+  const keyPlaces = g.reshape(places, [batch, 1, 1, past + count]);
+  const queryPlaces = g.reshape(g.slice(places, 1, past, past + count), [batch, 1, count, 1]);
+  const behind = g.add('Not', [g.add('Less', [queryPlaces, keyPlaces])]);
+  if (window === 0) return maskOf(g, behind, hidden);
+  const near = g.add('Less', [g.sub(queryPlaces, keyPlaces), g.scalar('int64', window)]);
+  return maskOf(g, g.add('And', [behind, near]), hidden);
+}
+
+/**
  * GroupQueryAttention. Row b of the batch holds `seqlens_k[b] + 1` real keys: of a first prompt (as many new tokens as
  * `total_sequence_length`) the first of the new ones; else all new ones and, of the past, the first that make up the
  * number.
@@ -53,12 +78,10 @@ const groupQueryAttention: SizedLowering = (g, node) => {
   refuse(
     node,
     { 12: 'its keys and values are quantised', 13: 'its keys and values are quantised' },
-    { k_quant_type: 'its keys are quantised', kv_cache_bit_width: 'its keys and values are quantised' },
+    { kv_cache_bit_width: 'its keys and values are quantised' },
   );
-  if (!['', 'NONE'].includes(node.string('k_quant_type', ''))) throw notLowered(node, 'its keys are quantised');
-  if (!['', 'NONE'].includes(node.string('v_quant_type', ''))) throw notLowered(node, 'its values are quantised');
-  if (node.inputs.length > 14)
-    refuse(node, { 14: 'it normalises queries and keys itself', 15: 'it normalises queries and keys itself' });
+  for (const name of ['k_quant_type', 'v_quant_type'])
+    if (!['', 'NONE'].includes(node.string(name, ''))) throw notLowered(node, 'its keys and values are quantised');
   const [heads, keyHeads] = [node.int('num_heads', 1), node.int('kv_num_heads', 1)];
   let [query, key, value] = [node.input(0), node.input(1), node.input(2)];
   if (!key) {
@@ -70,8 +93,15 @@ const groupQueryAttention: SizedLowering = (g, node) => {
       string,
     ];
   }
-  let q = splitHeads(g, query, heads);
-  let k = splitHeads(g, key, keyHeads);
+  const normed = (x: string, weight: string): string =>
+    weight
+      ? g.add('SimplifiedLayerNormalization', [x, weight], {
+          axis: -1,
+          epsilon: { type: 'float', value: node.float('qk_norm_epsilon', 1e-6) },
+        })
+      : x;
+  let q = normed(splitHeads(g, query, heads), node.input(14));
+  let k = normed(splitHeads(g, key, keyHeads), node.input(15));
   const v = splitHeads(g, value, keyHeads);
   const [batch = 1, , count = 1, headSize = 1] = g.dims(q);
   const past = node.input(3) ? (g.dims(node.input(3))[2] ?? 0) : 0;
@@ -98,31 +128,18 @@ const groupQueryAttention: SizedLowering = (g, node) => {
   const time = g.dims(keys)[2] ?? 0;
   const hidden = lowestOf('float32');
   const window = Math.max(node.int('local_window_size', -1), 0);
-  const masks: (string | null)[] = [];
-  if (first || past === 0) masks.push(causalMask(g, { count, time, past: 0, window, hidden }));
-  else {
-    // A key's place in its row: that in the past, or behind its used part. Unused places lie behind every query.
-    const places = g.concat(
-      [
-        g.add('Where', [
-          g.add('Less', [counted(g, past, [1, past]), used]),
-          g.expand(counted(g, past, [1, past]), [batch, past]),
-          g.scalar('int64', 2 ** 40),
-        ]),
-        g.add('Add', [used, counted(g, count, [1, count])]),
-      ],
-      1,
-    );
-    const keyPlaces = g.reshape(places, [batch, 1, 1, time]);
-    const queryPlaces = g.reshape(g.slice(places, 1, past, time), [batch, 1, count, 1]);
-    const behind = g.add('Not', [g.add('Less', [queryPlaces, keyPlaces])]);
-    const near = g.add('Less', [g.sub(queryPlaces, keyPlaces), g.scalar('int64', window)]);
-    masks.push(maskOf(g, window > 0 ? g.add('And', [behind, near]) : behind, hidden));
-  }
+  const causal = node.int('causal', 1) === 1;
+  if (!causal && (window > 0 || past > 0)) throw notLowered(node, 'it is not causal, with a window or a past');
+  if (past > 0 && node.int('sliding_window_cache', 0)) throw notLowered(node, 'its cache holds a window only');
+  const mask = !causal
+    ? maskOf(g, g.add('Less', [counted(g, time, [1, 1, 1, time]), g.reshape(real, [batch, 1, 1, 1])]), hidden)
+    : first || past === 0
+      ? causalMask(g, { count, time, past: 0, window, hidden })
+      : maskBehindPast(g, used, { batch, past, count, window, hidden });
   const bias = node.input(10);
   const sink = node.input(11)
     ? g.reshape(node.input(11), [1, heads, 1, 1])
-    : node.int('smooth_softmax', 0)
+    : node.int('smooth_softmax', 0) === 1
       ? g.scalar(g.dtype(q), 0)
       : undefined;
   const attended = attend(g, {
@@ -131,7 +148,7 @@ const groupQueryAttention: SizedLowering = (g, node) => {
     value: values,
     scale: scaleOf(node, headSize),
     softcap: node.float('softcap', 0),
-    biases: present([bias && g.slice(bias, 3, 0, time), ...masks]),
+    biases: present([bias && g.slice(bias, 3, 0, time), mask]),
     sink,
   });
   // What is handed on as the cache is that of a row without unused places.
