@@ -60,6 +60,9 @@ export const expectedTrials = (plan: SearchPlan, done: number): number => Math.m
 
 export const rateOf = (formula: number, rung: number): number => Number((formula * factor ** rung).toPrecision(2));
 
+/** Losses that are less than this part apart say nothing: another seed would order them otherwise. */
+const margin = 0.02;
+
 const lossOf = (trial: LearningRateTrial | undefined): number => trial?.loss ?? Number.POSITIVE_INFINITY;
 
 /**
@@ -74,11 +77,10 @@ export async function searchLearningRate(
 ): Promise<LearningRateChoice> {
   const tried = new Map<number, LearningRateTrial>();
   const best = (): number =>
-    // At equal losses the rate nearer to the formula's.
-    [...tried.keys()].reduce((a, b) => {
-      const [x, y] = [lossOf(tried.get(a)), lossOf(tried.get(b))];
-      return y < x || (y === x && Math.abs(b) < Math.abs(a)) ? b : a;
-    });
+    // From the formula's rate outwards: one that is farther off has to be better by the margin.
+    [...tried.keys()]
+      .sort((a, b) => Math.abs(a) - Math.abs(b))
+      .reduce((a, b) => (lossOf(tried.get(b)) < (1 - margin) * lossOf(tried.get(a)) ? b : a));
   const next = (): number | undefined => {
     const planned = plan.rungs.find((rung) => !tried.has(rung));
     if (planned !== undefined || tried.size === 0) return planned;
