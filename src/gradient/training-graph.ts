@@ -9,6 +9,7 @@ import { decodeWhereUsed } from './decoding.ts';
 import { exactArithmetic } from './exact.ts';
 import { inferenceRows } from './inference/index.ts';
 import { inputSizes } from './inputs.ts';
+import { lowerProductsOfFewBits } from './lowerings/bits.ts';
 import { lowered, lowerNodes } from './lowerings/index.ts';
 import { mergePatterns } from './patterns.ts';
 import { orderForMemory } from './schedule.ts';
@@ -108,7 +109,10 @@ export function typedTrainingGraph(
  */
 export function missingGradientRules(model: OnnxModel): MissingRule[] {
   const forward = trainingForward(model);
-  const unknown = forward.graph.nodes.filter((node) => !(node.fullOperator in inferenceRows));
+  // (an If may be decided by sizes)
+  const unknown = forward.graph.nodes.filter(
+    (node) => !(node.fullOperator in inferenceRows) && node.fullOperator !== 'If',
+  );
   if (unknown.length > 0) return unknown.map(missingRule);
   const sizes = { batch: 2, length: 5, vectors: 2, answers: 3 };
   const g = specialiseForward(forward, sizes);
@@ -119,6 +123,7 @@ export function missingGradientRules(model: OnnxModel): MissingRule[] {
 export function specialiseForward(forward: OnnxModel, { past = 0, ...sizes }: TrainingSizes): TypedGraph {
   const copy = { ...forward, graph: forward.graph.clone() };
   const g = specialise(copy, inputSizes(forward, { ...sizes, past }));
+  lowerProductsOfFewBits(g);
   mergePatterns(g);
   return g;
 }

@@ -6,7 +6,10 @@
 import {
   type AttributeValues,
   attribute,
+  type Branch,
+  branchOf,
   type DataType,
+  definedNames,
   Graph,
   GraphNode,
   numbersOf,
@@ -268,6 +271,13 @@ function infer(node: GraphNode, types: ReadonlyMap<string, ValueType>, opset: nu
   }
 }
 
+/** What an If does at these sizes, where its condition follows from them; null for other nodes and other conditions. */
+function branchTaken(typed: TypedGraph, node: GraphNode, names: () => Set<string>): Branch | null {
+  const holds = node.fullOperator === 'If' ? typed.values(node.input(0))?.[0] : undefined;
+  if (holds === undefined) return null;
+  return branchOf(node, new Set([...names(), ...typed.types.keys()]), holds !== 0);
+}
+
 /** Operators that only pass their first input on, where the output has its type and shape. */
 const passes = new Set([
   'Identity',
@@ -297,11 +307,12 @@ export function specialise(model: OnnxModel, sizes: ReadonlyMap<string, readonly
   const graph = new Graph();
   graph.name = source.name;
   const typed = new TypedGraph(graph, opset);
-  for (const [name, tensor] of source.initializers) {
+  const own = (name: string, tensor: Tensor): void => {
     const few = tensor.data && size(tensor.dims) <= mostKnownValues && tensor.dtype !== 'string';
     graph.initializers.set(name, tensor);
     typed.types.set(name, { dtype: tensor.dtype, dims: tensor.dims, ...(few ? { values: numbersOf(tensor) } : {}) });
-  }
+  };
+  for (const [name, tensor] of source.initializers) own(name, tensor);
   const alias = typed.aliases;
   for (const { name, dtype } of source.inputs) {
     const dims = sizes.get(name);
@@ -313,9 +324,16 @@ export function specialise(model: OnnxModel, sizes: ReadonlyMap<string, readonly
   }
   const resolve = (name: string): string => alias.get(name) ?? name;
   const selected = new SelectedRows(typed);
-  for (const original of source.nodes) {
+  const queue = source.nodes.toReversed();
+  for (let original = queue.pop(); original; original = queue.pop()) {
     const node = original.clone();
     node.inputs = node.inputs.map(resolve);
+    const branch = branchTaken(typed, node, () => definedNames(source, original));
+    if (branch) {
+      for (const [name, tensor] of branch.initializers) own(name, tensor);
+      queue.push(...branch.nodes.reverse());
+      continue;
+    }
     if (node.operator === 'Concat' && !node.domain) {
       const parts = node.inputs.filter((name) => size(typed.types.get(name)?.dims ?? [1]) > 0);
       if (parts.length > 0) node.inputs = parts;

@@ -22,7 +22,7 @@ export {
   readBy,
   type ValueInfo,
 } from './graph.ts';
-export { branchOf, definedNames, inlineBranches, inlineFunctions } from './inline.ts';
+export { type Branch, branchOf, definedNames, inlineBranches, inlineFunctions } from './inline.ts';
 export { raiseOpset } from './opset.ts';
 export {
   bytesOf,

@@ -6,9 +6,12 @@ import { sameDims } from '../types.ts';
 import { product } from './linalg.ts';
 import type { GradientRule } from './rule.ts';
 
+/** From opset 21 on DequantizeLinear decodes block by block. */
+export const hasBlocks = (g: TypedGraph): boolean => g.opset >= 21;
+
 const refuse = (node: GraphNode, what: string): HumanError =>
   new HumanError('unsupported', `MatMulNBits (node "${node.place}") cannot be differentiated: ${what}.`, {
-    todo: 'Quantise the model again with 4 or 8 bits, or tune on the unquantised file.',
+    todo: 'Quantise the model again with 4 or 8 bits and integer zero points, or tune on the unquantised file.',
   });
 
 /** Element type whose entries lie in bytes as MatMulNBits packs them: the low half of a byte first. */
@@ -40,11 +43,11 @@ function zeroPoints(g: TypedGraph, node: GraphNode, dtype: DataType, rows: numbe
  * The weight of a MatMulNBits as a float matrix [N, K]: (entry - zero point) · scale of its block. The operator's weights
  * lie [N, blocks, bytes of a block], which is [N, K] once the last block is cut to length.
  */
-function decodedWeight(g: TypedGraph, node: GraphNode): string {
+export function decodedWeight(g: TypedGraph, node: GraphNode): string {
   const [depth, width] = [node.int('K', 0), node.int('N', 0)];
   const [bits, block] = [node.int('bits', 4), node.int('block_size', 32)];
   const dtype = stored[bits];
-  if (!dtype) throw refuse(node, `its weights have ${bits} bits`);
+  if (!dtype && bits !== 2) throw refuse(node, `its weights have ${bits} bits`);
   if (node.input(4)) throw refuse(node, 'its columns are in another order (g_idx)');
   const blocks = Math.ceil(depth / block);
   const scales = g.reshape(node.input(2), [width, blocks]);
@@ -52,19 +55,21 @@ function decodedWeight(g: TypedGraph, node: GraphNode): string {
   const floatZeros = zeroName !== '' && g.dtype(zeroName) !== 'uint8';
   // Packed zero points of each row begin at a byte of their own.
   const dense = zeroName === '' || bits === 8 || blocks % 2 === 0;
-  const weight = floatZeros
-    ? floatZeroWeight(g, node, { dtype, block, blocks, width, scales })
-    : g.opset >= 21 && dense
-      ? g.add(
-          'DequantizeLinear',
-          [
-            retyped(g, node, node.input(1), dtype, [width, blocks * block]),
-            scales,
-            zeroPoints(g, node, dtype, width, blocks),
-          ],
-          { axis: 1, block_size: block },
-        )
-      : gathered(g, node, { bits, block, blocks, width, scales });
+  if (floatZeros && !dtype) throw refuse(node, 'its weights have 2 bits and their zero points are floats');
+  const weight =
+    floatZeros && dtype
+      ? floatZeroWeight(g, node, { dtype, block, blocks, width, scales })
+      : dtype && dense && hasBlocks(g)
+        ? g.add(
+            'DequantizeLinear',
+            [
+              retyped(g, node, node.input(1), dtype, [width, blocks * block]),
+              scales,
+              zeroPoints(g, node, dtype, width, blocks),
+            ],
+            { axis: 1, block_size: block },
+          )
+        : gathered(g, node, { bits, block, blocks, width, scales });
   return g.slice(weight, 1, 0, depth);
 }
 
@@ -81,7 +86,7 @@ function floatZeroWeight(
   node: GraphNode,
   { dtype, block, blocks, width, scales }: Blocks & { dtype: DataType },
 ): string {
-  if (g.opset < 21) throw refuse(node, 'its zero points are floats and the graph is of an opset before 13');
+  if (!hasBlocks(g)) throw refuse(node, 'its zero points are floats and the graph is of an opset before 13');
   const entries = retyped(g, node, node.input(1), dtype, [width, blocks * block]);
   const one = g.scalarLike(scales, 1);
   const whole = g.reshape(g.add('DequantizeLinear', [entries, one]), [width, blocks, block]);
