@@ -73,6 +73,9 @@ interface RunOptions {
 const countsRows = ({ cacheOutputs }: InferenceGraph): boolean =>
   cacheOutputs.length > 0 && cacheOutputs.every(({ entries }) => entries === 'behind rows');
 
+const hasFewBits = ({ model }: InferenceGraph): boolean =>
+  model.graph.nodes.some(({ operator }) => operator === 'MatMulNBits');
+
 const complete = (found: readonly (Distribution | undefined)[]): Distribution[] =>
   found.map((distribution) => {
     if (!distribution) throw new Error('A wanted position is not among the tokens.');
@@ -109,9 +112,7 @@ export class Decoder {
     const graph = inferenceGraph(cached.file, cached.signature);
     const decoder = await Decoder.#open(graph, cached.signature, settings);
     const other = inferenceGraph(fresh.file, fresh.signature, { share: false });
-    // ONNX Runtime multiplies by 8-bit weights only where they are packed.
-    const prepack = graph.model.graph.nodes.some(({ operator }) => operator === 'MatMulNBits');
-    const reference = await Decoder.#open(other, fresh.signature, { ...settings, prepack });
+    const reference = await Decoder.#open(other, fresh.signature, { ...settings, prepack: hasFewBits(other) });
     try {
       if (await decoder.#readsLike(reference)) return decoder;
     } finally {
@@ -131,7 +132,10 @@ export class Decoder {
     const ort = await loadOnnxRuntime();
     const sessionSettings = { ...settings, weightFolder: graph.weightFolder };
     const packs = settings.prepack ?? true;
-    const packed = packs ? await PackedWeights.of(graph.model, sessionSettings, settings.packedWeights) : null;
+    // Products with weights of few bits compute otherwise before they are packed (4 bits: activations are not quantised)
+    // or not at all (8 bits).
+    const packed =
+      packs && !hasFewBits(graph) ? await PackedWeights.of(graph.model, sessionSettings, settings.packedWeights) : null;
     // Where they are not on disk yet, a session opens over the weights as they are in the file, and is followed by one
     // over packed weights where text is generated.
     const opened = await packed?.open();
