@@ -247,6 +247,15 @@ export class Decoder {
     return new KeyValueCache(this.graph.cache, rows, own, exact, prefix);
   }
 
+  /**
+   * Whether it pays to read what all rows begin with by itself: always, but for graphs that then read the rest token by
+   * token. There a run for one token of each of `rows` rows costs about what 16 tokens of a prompt do, or its rows.
+   */
+  async sharesPrefix(length: number, rest: number, rows: number): Promise<boolean> {
+    if (length === 0 || (await this.continues())) return true;
+    return length + rest * Math.max(rows, 16) < rows * (length + rest);
+  }
+
   /** Reads what all rows begin with; null where that is nothing. */
   async readPrefix(
     tokens: readonly number[],

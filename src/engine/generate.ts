@@ -68,7 +68,7 @@ export async function generate(
 
   // Every row must read at least one token itself, for its first distribution.
   const shortest = queue.at(-1)?.tokens.length ?? 0;
-  const shared = commonPrefixLength(
+  const common = commonPrefixLength(
     queue.map(({ tokens }) => tokens),
     Math.max(0, shortest - 1),
   );
@@ -76,6 +76,10 @@ export async function generate(
   const prompt = first?.tokens.length ?? 0;
   const wanted = prompt + vectors + settings.maxNewTokens;
   const longest = Math.min(wanted, context.contextLength ?? wanted);
+  const size = Math.max(1, Math.min(settings.batchSize, queue.length));
+  const front = inFront(settings.softPrompt);
+  const shares = await decoder.sharesPrefix(common + (front?.vectors ?? 0), prompt - common, size);
+  const shared = shares ? common : 0;
   // New prompts are read beside rows that are nearly full.
   const exact = await decoder.exactFor(placesFor(longest) + Math.max(prompt - shared, 1 + mostProposed));
   const job: Job = {
@@ -83,13 +87,8 @@ export async function generate(
     exact,
     drafts: !exact && (await decoder.drafts(Math.min(settings.batchSize, queue.length))),
   };
-  const prefix = await decoder.readPrefix(
-    first?.tokens.slice(0, shared) ?? [],
-    inFront(settings.softPrompt),
-    hooks.signal,
-    exact,
-  );
-  const size = Math.max(1, Math.min(settings.batchSize, queue.length));
+  const beginning = first?.tokens.slice(0, shared) ?? [];
+  const prefix = shares ? await decoder.readPrefix(beginning, front, hooks.signal, exact) : null;
   const cache = decoder.newCache(size, longest, prefix, exact);
   const rows: Row[] = [];
   // New prompts are read together once a good part of the batch is free: reading them one by one costs more.

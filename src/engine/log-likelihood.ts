@@ -72,7 +72,7 @@ export async function logLikelihood(
   const groups = groupByContext(scoring, requests, vectors);
   if (!groups.length) return;
   const shortest = groups.at(-1)?.context.length ?? 0;
-  const shared = decoder.cached
+  const common = decoder.cached
     ? commonPrefixLength(
         groups.map(({ context }) => context),
         shortest - 1,
@@ -80,14 +80,16 @@ export async function logLikelihood(
     : 0;
   const continuation = Math.max(...requests.map((request) => request.continuation.length));
   const context = groups[0]?.context ?? [];
+  const size = Math.max(1, settings.batchSize);
+  const front = inFront(settings.softPrompt);
+  const rest = context.length - common + continuation;
+  const shares = decoder.cached && (await decoder.sharesPrefix(common + (front?.vectors ?? 0), rest, size));
+  const shared = shares ? common : 0;
   const longest = context.length + vectors + continuation;
   // A first run reads context and continuation behind the prefix, a later one the continuation behind the context.
   const columns = placesFor(longest) + Math.max(context.length - shared, 0) + continuation;
   const exact = decoder.cached && (await decoder.exactFor(columns));
-  const prefix = decoder.cached
-    ? await decoder.readPrefix(context.slice(0, shared), inFront(settings.softPrompt), hooks.signal, exact)
-    : null;
-  const size = Math.max(1, settings.batchSize);
+  const prefix = shares ? await decoder.readPrefix(context.slice(0, shared), front, hooks.signal, exact) : null;
   let read = 0;
   while (groups.length) {
     throwIfCancelled(hooks.signal);

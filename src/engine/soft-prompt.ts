@@ -12,7 +12,7 @@ export const inFront = (softPrompt: SoftPrompt | null): SoftPrompt | null => (is
 
 /**
  * Reads texts into rows from `from` on and, where the soft prompt stands behind the text, the soft prompt and what
- * follows it; a soft prompt in front has been read before.
+ * follows it. A soft prompt in front is read here only where the rows hold nothing yet.
  * @param after what each row reads behind its text and the soft prompt
  * @param wanted positions counted in text and `after` together; behind the text's last token means behind the soft
  *   prompt that follows it. None may be before.
@@ -29,7 +29,8 @@ export async function readTexts(
   const rest = texts.map((_, row) => after?.[row] ?? []);
   if (!softPrompt || !isSuffix(softPrompt)) {
     const whole = after ? texts.map((text, row) => [...text, ...(rest[row] ?? [])]) : texts;
-    return decoder.read(cache, from, whole, wanted, options);
+    const unread = cache.position(from) === 0;
+    return decoder.read(cache, from, whole, wanted, { ...options, softPrompt: unread ? softPrompt : null });
   }
   const behind = wanted.map((want) => ({ ...want, position: want.position - (texts[want.row]?.length ?? 0) }));
   await decoder.read(cache, from, texts, [], { signal: options.signal });
