@@ -224,6 +224,17 @@ export function run(mode: PromptMode, n: number): RunFile {
         : null,
       softPromptFrom: null,
     },
+    ...(usesSoftPrompt(mode) && {
+      learningRate: {
+        value: 0.03,
+        by: 'search' as const,
+        trials: [
+          { rate: 0.01, steps: 6, loss: 2.02 },
+          { rate: 0.03, steps: 6, loss: 1.71 },
+          { rate: 0.09, steps: 6, loss: null },
+        ],
+      },
+    }),
     provider: { asked: 'auto', running: 'cpu', reason: 'No CUDA libraries were found.', threads: 2 },
     notes:
       mode === 'zero-shot'
@@ -251,6 +262,12 @@ export function tuning(upTo = 80): TuningRecord[] {
     });
   };
   validation(0);
+  for (const [rate, loss] of [
+    [0.03, 1.71],
+    [0.09, null],
+    [0.01, 2.02],
+  ] as const)
+    records.push({ schema: 1, kind: 'trial', step: 0, rate, steps: 6, loss, losses: [2.2, 2.1], seconds: 9 });
   for (let step = 1; step <= upTo; step++) {
     records.push({
       schema: 1,

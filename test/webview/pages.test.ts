@@ -94,6 +94,11 @@ describe.skipIf(!browserPath)('results page', () => {
     }
     expect(table).toContain('always “18”');
     expect(await page.locator('#gains-heading').isVisible()).toBe(true);
+    // How the learning rate came about stands below the curve, and the number in the settings.
+    const tuning = await page.locator('section:has(#tuning-heading)').textContent();
+    expect(tuning).toContain('Learning rate 0.03, chosen by the held-out loss after 6 steps: 0.01 → 2.02');
+    expect(tuning).toContain('0.09 → diverged');
+    expect(await page.locator('details.settings').textContent()).toContain('learning rate 0.03,');
     await page.context().close();
   });
 
