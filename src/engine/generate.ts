@@ -64,6 +64,8 @@ export async function generate(
   const vectors = settings.softPrompt?.vectors ?? 0;
   const queue = inOrder(requests, settings, context.contextLength);
   const begun = { ...context, settings, hooks, stops: stopFinder(tokenizer, settings.until), done: 0 };
+  if (decoder.cached)
+    await decoder.prepare((requests.length * settings.maxNewTokens) / Math.max(1, settings.batchSize));
   if (!decoder.cached) return generateWithoutCache({ ...begun, exact: false, drafts: false }, queue);
 
   // Every row must read at least one token itself, for its first distribution.
@@ -74,12 +76,12 @@ export async function generate(
   );
   const [first] = queue;
   const prompt = first?.tokens.length ?? 0;
-  const wanted = prompt + vectors + settings.maxNewTokens;
-  const longest = Math.min(wanted, context.contextLength ?? wanted);
   const size = Math.max(1, Math.min(settings.batchSize, queue.length));
   const front = inFront(settings.softPrompt);
   const shares = await decoder.sharesPrefix(common + (front?.vectors ?? 0), prompt - common, size);
   const shared = shares ? common : 0;
+  const wanted = prompt + vectors + settings.maxNewTokens;
+  const longest = Math.min(wanted, context.contextLength ?? wanted);
   // New prompts are read beside rows that are nearly full.
   const exact = await decoder.exactFor(placesFor(longest) + Math.max(prompt - shared, 1 + mostProposed));
   const job: Job = {
