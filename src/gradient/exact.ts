@@ -2,6 +2,7 @@
 import { type OnnxModel, raiseOpset } from '../onnx/index.ts';
 import { withCacheBranch } from './cache-branch.ts';
 import { inFloat32, isHalfPrecision } from './lowerings/half.ts';
+import { withOpenEmbedding } from './lowerings/index.ts';
 import { quantisesActivations, withoutActivationQuantisation } from './lowerings/quantised.ts';
 
 /** Opset whose DequantizeLinear decodes weights block by block. */
@@ -12,7 +13,8 @@ const blockwise = 21;
  * @param keepInputs inputs that are 16-bit floats stay so
  */
 export function exactArithmetic(model: OnnxModel, { keepInputs = false } = {}): OnnxModel {
-  const exact = withoutActivationQuantisation(inFloat32(model, { keepInputs }));
+  // A look-up inside a fused operator would have its whole table widened.
+  const exact = withoutActivationQuantisation(inFloat32(withOpenEmbedding(model), { keepInputs }));
   if (!exact.graph.nodes.some(({ fullOperator }) => fullOperator === 'com.microsoft.MatMulNBits')) return exact;
   const raised = raiseOpset(exact, blockwise);
   // Four-bit types came with IR version 10.
