@@ -73,6 +73,9 @@ export function sessionOptions({ provider, weightFolder, prepack = false, option
       ...row.configuration,
       ...options?.extra,
       session: {
+        // Products with dequantised weights may be joined into one operator, which by default would quantise the
+        // activations too; the file does not say so.
+        qdq_matmulnbits_accuracy_level: '1',
         ...(options?.extra?.session as Record<string, unknown> | undefined),
         model_external_initializers_file_folder_path: weightFolder,
         ...(prepack ? {} : { disable_prepacking: '1' }),
