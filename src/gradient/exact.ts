@@ -38,6 +38,7 @@ const quantisedProducts = new Set([
   'com.microsoft.MatMulNBits',
   'com.microsoft.MatMulIntegerToFloat',
   'com.microsoft.DynamicQuantizeMatMul',
+  'com.microsoft.QAttention',
   'com.microsoft.GatherBlockQuantized',
 ]);
 

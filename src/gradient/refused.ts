@@ -14,7 +14,6 @@ export const refusedOperators: Readonly<Record<string, string>> = {
   'com.microsoft.PackedAttention': packedRows,
   'com.microsoft.PackedMultiHeadAttention': packedRows,
   'com.microsoft.PagedAttention': packedRows,
-  'com.microsoft.QAttention': 'it computes attention in 8-bit integers',
   'com.microsoft.QOrderedAttention': 'it computes attention in 8-bit integers',
   ...Object.fromEntries(
     [

@@ -97,6 +97,18 @@ const rows: Readonly<Record<string, Row>> = {
     context.graph.add('QuantizeLinear', [product, node.input(6), node.input(7)], { outputs: [node.output()] });
     return true;
   },
+  /** Attention whose queries, keys and values are one integer product; the past follows the zero points. */
+  'com.microsoft.QAttention': (context, node) => {
+    const { graph } = context;
+    const input =
+      source(context, node.input(0), node.input(3)) ?? decoded(context, node.input(0), node.input(3), node.input(6));
+    const weight = decoded(context, node.input(1), node.input(4), node.input(7));
+    const inputs = [input, weight, node.input(2), node.input(5), node.input(8)];
+    const attributes = Object.fromEntries(node.attributes);
+    const made = graph.addNode('Attention', inputs, { domain: node.domain, attributes, outputs: node.outputs });
+    made.name = node.name;
+    return true;
+  },
   DequantizeLinear: roundTrip,
   'com.microsoft.DequantizeLinear': roundTrip,
   /** Level 4 quantises activations to 8 bits, block by block; 1 multiplies in float32. */
