@@ -32,6 +32,8 @@ function inspectLines(report: ModelReport): string[] {
   const orUnknown = (value: number | string | null): string =>
     value === null ? 'not known' : typeof value === 'number' ? value.toLocaleString('en') : value;
   const operators = Object.entries(report.operators).sort(([, a], [, b]) => b - a);
+  // Nothing was read: rows of unknowns would hide the reason.
+  if (!report.ok && report.graphFile === null) return [report.reason ?? `${report.folder} cannot be used.`];
   const several = (title: string, lines: readonly string[]): [string, string][] =>
     lines.length ? lines.map((line, at) => [at === 0 ? title : '', line]) : [[title, 'none']];
   const rows: [string, string][] = [
@@ -65,10 +67,12 @@ function inspectLines(report: ModelReport): string[] {
     ['chat template', report.chatTemplate ? 'yes' : 'no'],
     ['operators', operators.map(([name, count]) => `${name} ${count}`).join(', ')],
     ...several('lowered to tune', report.lowered.map(loweredInWords)),
-    ...several(
-      'no gradient rule',
-      report.missing.map(({ operator, node }) => `${operator} (node "${node}")`),
-    ),
+    ...(report.tunable || report.missing.length > 0
+      ? several(
+          'no gradient rule',
+          report.missing.map(({ operator, node }) => `${operator} (node "${node}")`),
+        )
+      : [['no gradient rule', 'not looked for: see the note'] as [string, string]]),
   ];
   return [
     ...table(rows),
