@@ -12,6 +12,7 @@ import {
   definedNames,
   Graph,
   GraphNode,
+  isFloat,
   numbersOf,
   type OnnxModel,
   type Tensor,
@@ -256,10 +257,13 @@ function infer(node: GraphNode, types: ReadonlyMap<string, ValueType>, opset: nu
     );
   try {
     const types = row({ node, inputs, opset });
-    // Sizes that came out of damaged constants; ONNX Runtime would fail later, without a name.
-    for (const { dims } of types)
+    // Sizes and values that came out of damaged constants; ONNX Runtime would fail later, without a name.
+    for (const { dims, dtype, values } of types) {
       if (dims.some((dim) => !Number.isSafeInteger(dim) || dim < 0) || size(dims) > mostElements)
         throw new Error(`the result would have the shape [${dims.join(', ')}]`);
+      if (!isFloat(dtype) && values?.some((value) => !Number.isFinite(value)))
+        throw new Error('the result would not be whole numbers');
+    }
     return types;
   } catch (thrown) {
     const shapes = inputs.map((type) => (type ? `${type.dtype}[${type.dims.join(', ')}]` : '-')).join(', ');

@@ -13,6 +13,18 @@ const integerAware =
   (input) =>
     elementwise(isFloat(need(input, 0).dtype) ? (a = 0, b = 0) => real(a, b) : (a = 0, b = 0) => whole(a, b))(input);
 
+/** Rows of operators with that many operands: a row itself would do with fewer. */
+const taking = (count: number, rows: Record<string, InferenceRow>): Record<string, InferenceRow> =>
+  Object.fromEntries(
+    Object.entries(rows).map(([name, row]) => [
+      name,
+      (input) => {
+        need(input, count - 1);
+        return row(input);
+      },
+    ]),
+  );
+
 export const elementwiseInference: Record<string, InferenceRow> = {
   // elementwise, one operand
   ...Object.fromEntries(
@@ -43,29 +55,33 @@ export const elementwiseInference: Record<string, InferenceRow> = {
   CastLike: (input) => unary((value) => value, need(input, 1).dtype)(input),
 
   // elementwise, several operands
-  Add: elementwise((a = 0, b = 0) => a + b),
-  Sub: elementwise((a = 0, b = 0) => a - b),
-  Mul: elementwise((a = 0, b = 0) => a * b),
-  Div: integerAware(
-    (a, b) => Math.trunc(a / b),
-    (a, b) => a / b,
-  ),
-  Mod: integerAware(
-    (a, b) => a - b * Math.floor(a / b),
-    (a, b) => a % b,
-  ),
-  Pow: (input) => elementwise((a = 0, b = 0) => a ** b, need(input, 0).dtype)(input),
   Sum: elementwise((...values) => values.reduce((sum, value) => sum + value, 0)),
   Mean: elementwise(null),
   Min: elementwise(Math.min),
   Max: elementwise(Math.max),
-  And: elementwise((a = 0, b = 0) => Number(a && b), 'bool'),
-  Or: elementwise((a = 0, b = 0) => Number(a || b), 'bool'),
-  Xor: elementwise((a = 0, b = 0) => Number(a !== b), 'bool'),
-  Equal: comparison((a, b) => a === b),
-  Less: comparison((a, b) => a < b),
-  LessOrEqual: comparison((a, b) => a <= b),
-  Greater: comparison((a, b) => a > b),
-  GreaterOrEqual: comparison((a, b) => a >= b),
-  Where: elementwise((condition = 0, a = 0, b = 0) => (condition ? a : b)),
+  ...taking(2, {
+    Add: elementwise((a = 0, b = 0) => a + b),
+    Sub: elementwise((a = 0, b = 0) => a - b),
+    Mul: elementwise((a = 0, b = 0) => a * b),
+    Div: integerAware(
+      (a, b) => Math.trunc(a / b),
+      (a, b) => a / b,
+    ),
+    Mod: integerAware(
+      (a, b) => a - b * Math.floor(a / b),
+      (a, b) => a % b,
+    ),
+    Pow: (input) => elementwise((a = 0, b = 0) => a ** b, need(input, 0).dtype)(input),
+    And: elementwise((a = 0, b = 0) => Number(a && b), 'bool'),
+    Or: elementwise((a = 0, b = 0) => Number(a || b), 'bool'),
+    Xor: elementwise((a = 0, b = 0) => Number(a !== b), 'bool'),
+    Equal: comparison((a, b) => a === b),
+    Less: comparison((a, b) => a < b),
+    LessOrEqual: comparison((a, b) => a <= b),
+    Greater: comparison((a, b) => a > b),
+    GreaterOrEqual: comparison((a, b) => a >= b),
+  }),
+  ...taking(3, {
+    Where: elementwise((condition = 0, a = 0, b = 0) => (condition ? a : b)),
+  }),
 };
