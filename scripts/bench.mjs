@@ -171,7 +171,7 @@ async function suffix(threads, contextLength) {
     results[`suffix_${length}`] = figures;
     const all = (name) => figures.seconds[name].map((each) => ({ seconds: each }));
     row(`position: suffix over prefix, ${batch} × ${length} tokens`, '', `a prefix step: ${seconds(all('prefix'))}`);
-    row('  step, the text\'s keys and values at hand', times(figures.ready), seconds(all('ready')));
+    row("  step, the text's keys and values at hand", times(figures.ready), seconds(all('ready')));
     row('  step, the text read first', times(figures.whole), seconds(all('whole')));
     row(
       '  peak memory',
