@@ -50,9 +50,9 @@ export const leaderboardCommand: Command = {
         if (models.length === 0) continue;
         terminal.print(`${task} · ${metric} · ${mode}`);
         for (const line of table(
-          models.map(({ model, rank, bestRank, worstRank, share }) => [
+          models.map(({ model, rank, bestRank, worstRank, share, softPromptPosition }) => [
             `${rank}${bestRank === worstRank ? '' : ` (${bestRank}–${worstRank})`}`,
-            model,
+            softPromptPosition ? `${model} (${softPromptPosition})` : model,
             shareText(share),
           ]),
         ))

@@ -9,6 +9,7 @@ import {
 } from '../metrics/index.ts';
 import { learningRateInWords } from '../shared/learning-rate-words.ts';
 import { placementWords, providerTitle } from '../shared/provider-words.ts';
+import { modeTitle } from '../shared/soft-prompt-words.ts';
 import type { ItemRecord, RunFile, RunSummary, Scores, Share } from '../shared/results.ts';
 import { table } from './terminal.ts';
 
@@ -36,8 +37,8 @@ export function resultLines(outcomes: readonly ModeOutcome[]): string[] {
   if (!first) return ['No results.'];
   const { run, summary } = first;
   const shown = columns.filter(({ of }) => outcomes.some(({ summary }) => of(summary.scores) !== null));
-  const rows = outcomes.map(({ summary: { mode, scores, seconds, tuningSeconds } }) => [
-    mode,
+  const rows = outcomes.map(({ run, summary: { scores, seconds, tuningSeconds } }) => [
+    modeTitle(run),
     ...shown.map(({ of, mark }) => shareText(of(scores)) + (mark?.(scores) ?? '')),
     formatSeconds(seconds) + (tuningSeconds > 0 ? ` + ${formatSeconds(tuningSeconds)} tuning` : ''),
   ]);

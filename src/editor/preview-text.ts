@@ -63,8 +63,11 @@ export function previewText(
     add(null, '\n\n');
     add('heading', `⟦${preview.mode}${preview.tokens.length > 0 ? `: ${preview.tokens.length} tokens` : ''}⟧`);
     add(null, '\n');
-    if (preview.softPromptVectors > 0) add('soft-prompt', `⟦${preview.softPromptVectors} learned vectors⟧`);
+    const vectors = preview.softPromptVectors > 0 ? `⟦${preview.softPromptVectors} learned vectors⟧` : '';
+    const behind = preview.softPromptPosition === 'suffix';
+    add('soft-prompt', behind ? '' : vectors);
     for (const part of preview.parts) add(isMarkKind(part.kind) ? part.kind : null, part.text);
+    add('soft-prompt', behind ? vectors : '');
     const { answer, stop } = splitStop(preview);
     add('answer', answer);
     add('stop', stop);

@@ -1,5 +1,5 @@
 /** Every message between the rooms' processes: host ↔ worker and host ↔ page. */
-import type { PromptMode } from './modes.ts';
+import type { PromptMode, SoftPromptPosition } from './modes.ts';
 import type { ItemRecord, RunFile, RunSummary, SoftPromptSettings, TuningRecord } from './results.ts';
 import type { Method } from './rpc.ts';
 
@@ -201,6 +201,8 @@ export interface PromptPreview {
   answer: string;
   stop: string[];
   softPromptVectors: number;
+  /** `prefix` where absent. */
+  softPromptPosition?: SoftPromptPosition;
 }
 
 export type WorkerApi = {
@@ -279,6 +281,8 @@ export interface LeaderboardCell {
   run: string;
   summary: RunSummary;
   status: RunFile['status'];
+  /** Where the run's soft prompt stands, where that is not in front of the text. */
+  softPromptPosition?: 'suffix';
 }
 
 export interface LeaderboardView {

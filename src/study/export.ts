@@ -13,10 +13,10 @@ const metrics: { name: string; of(scores: Scores): Share | null }[] = [
 
 /** For people: shares with their intervals. */
 export function leaderboardMarkdown({ cells }: LeaderboardView): string {
-  const rows = cells.map(({ model, task, mode, cell: { summary } }) => [
+  const rows = cells.map(({ model, task, mode, cell: { summary, softPromptPosition: position } }) => [
     task,
     model,
-    mode,
+    position ? `${mode} (${position})` : mode,
     String(summary.scores.n),
     ...metrics.map(({ of }) => {
       const share = of(summary.scores);
@@ -39,17 +39,20 @@ export function leaderboardCsv({ cells }: LeaderboardView): string {
     'n',
     ...metrics.flatMap(({ name }) => [name, `${name}_low`, `${name}_high`]),
   ];
-  const rows = cells.map(({ model, task, mode, cell: { run, summary } }): (string | number)[] => [
+  const rows = cells.map(({ model, task, mode, cell }): (string | number)[] => {
+    const { run, summary, softPromptPosition: position } = cell;
+    return [
     task,
     model,
-    mode,
+    position ? `${mode} (${position})` : mode,
     run,
     summary.scores.n,
     ...metrics.flatMap(({ of }): (string | number)[] => {
       const share = of(summary.scores);
       return share === null || share.value === null ? ['', '', ''] : [share.value, share.low, share.high];
     }),
-  ]);
+  ];
+  });
   const field = (value: string | number): string =>
     /[",\r\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value);
   return `${[head, ...rows].map((row) => row.map(field).join(',')).join('\r\n')}\r\n`;

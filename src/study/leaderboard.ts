@@ -3,6 +3,7 @@ import type { RunFolder } from '../runs/index.ts';
 import type { PromptMode } from '../shared/modes.ts';
 import type { LeaderboardView } from '../shared/protocol.ts';
 import type { RunSummary } from '../shared/results.ts';
+import { positionOf } from '../shared/soft-prompt-words.ts';
 import { byMode } from './ranking.ts';
 
 /** @param runs newest first, as the store lists them */
@@ -26,7 +27,12 @@ export function leaderboard(runs: readonly RunFolder[]): LeaderboardView {
         model: label(models, run.model.folder),
         task: label(tasks, run.benchmark.file),
         mode: run.mode as PromptMode,
-        cell: { run: run.id, summary, status: run.status },
+        cell: {
+          run: run.id,
+          summary,
+          status: run.status,
+          ...(positionOf(run) === 'suffix' && { softPromptPosition: 'suffix' as const }),
+        },
       }))
       .sort((a, b) => a.task.localeCompare(b.task) || a.model.localeCompare(b.model) || byMode(a, b)),
   };

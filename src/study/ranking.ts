@@ -14,6 +14,8 @@ export interface RankedModel {
   bestRank: number;
   worstRank: number;
   run: string;
+  /** Where the soft prompt stands, where that is not in front of the text. */
+  softPromptPosition?: 'suffix';
 }
 
 /** Models of a leaderboard by one metric in one mode on one benchmark, best first; those without a value are left out. */
@@ -23,13 +25,14 @@ export function rankModels(
 ): RankedModel[] {
   const scored = view.cells.flatMap(({ model, cell, ...at }) => {
     const share = at.task === task && at.mode === mode ? (cell.summary.scores as Scores)[metric] : null;
-    return share && share.value !== null ? [{ model, share, value: share.value, run: cell.run }] : [];
+    return share && share.value !== null ? [{ model, share, value: share.value, run: cell.run, at: cell.softPromptPosition }] : [];
   });
   return scored
-    .map(({ model, share, value, run }) => ({
+    .map(({ model, share, value, run, at }) => ({
       model,
       share,
       run,
+      ...(at && { softPromptPosition: at }),
       rank: 1 + scored.filter((other) => other.value > value).length,
       bestRank: 1 + scored.filter((other) => other.share.low > share.high).length,
       worstRank: scored.length - scored.filter((other) => other.share.high < share.low).length,

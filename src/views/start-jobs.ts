@@ -28,11 +28,12 @@ export class StartJobs {
   /** Evaluates in the modes that the user picks. */
   async evaluate(file: string): Promise<Job | null> {
     const benchmark = await this.#open(file);
+    const behind = benchmark.softPrompt.position === 'suffix';
     const shown: { label: PromptMode; picked: boolean; detail: string }[] = [
       { label: 'zero-shot', picked: true, detail: 'The prompt of each item as it is' },
       { label: 'few-shot', picked: true, detail: `${benchmark.shots} examples in front of each item` },
-      { label: 'soft-prompt', picked: false, detail: 'Tuned first, on the training split' },
-      { label: 'few-shot+soft-prompt', picked: false, detail: 'Examples, and a soft prompt in front of them' },
+      { label: 'soft-prompt', picked: false, detail: `Tuned first, on the training split${behind ? ', to stand behind the text (position: suffix)' : ''}` },
+      { label: 'few-shot+soft-prompt', picked: false, detail: `Examples, and a soft prompt ${behind ? 'behind the text' : 'in front of them'}` },
     ];
     const offered = shown.filter(({ label }) => benchmark.trainingSplit !== null || label === 'zero-shot');
     const picked = await vscode.window.showQuickPick(offered, {

@@ -96,6 +96,7 @@ async function previewPrompts(
       answer: benchmark.trainingAnswer(item).text,
       stop: benchmark.generation.until,
       softPromptVectors: usesSoftPrompt(mode) ? benchmark.softPrompt.vectors : 0,
+      softPromptPosition: benchmark.softPrompt.position,
     });
   }
   return { total: items.length, previews };

@@ -220,7 +220,12 @@ class LeaderboardPage {
                   `${model} ${part.task}`,
                   `part ${part.status}`,
                   [
-                    h('span', { class: 'model' }, visible(part.task)),
+                    h(
+                      'span',
+                      { class: 'model' },
+                      visible(part.task),
+                      part.softPromptPosition && h('span', { class: 'muted' }, ` (${part.softPromptPosition})`),
+                    ),
                     h('span', { class: 'value' }, percent(part.score.value)),
                     bar(part.score),
                     h(
@@ -246,6 +251,7 @@ class LeaderboardPage {
       );
     const notes = [
       only && only.status !== 'finished' ? only.status : '',
+      only?.softPromptPosition ? 'position: suffix, the soft prompt stands behind the text' : '',
       only?.unreliable ? 'unreliable: few items are in the format' : '',
       only?.commonest && only.commonest.value >= 0.9
         ? `same answer to ${percent(only.commonest.value, 0)} of the items`

@@ -23,6 +23,8 @@ export interface RankedModel {
     n: number;
     status: RunStatus;
     unreliable: boolean;
+    /** Where the soft prompt stands, where that is not in front of the text. */
+    softPromptPosition?: 'suffix';
     commonest: { answer: string; value: number } | null;
   }[];
   /** Benchmarks that it lacks, where all are averaged. */
@@ -60,6 +62,7 @@ export function rank(view: LeaderboardView, task: string | null, mode: PromptMod
           score: { value: share.value, low: share.low, high: share.high },
           n: share.n,
           status: cell.status,
+          softPromptPosition: cell.softPromptPosition,
           unreliable: metric === 'K' && K.unreliable,
           commonest:
             commonest && commonest.share.value !== null

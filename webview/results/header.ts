@@ -3,6 +3,7 @@
 import type { ModeResult, ResultsView } from '../../src/shared/protocol.ts';
 import { providerSentences, providerTitle } from '../../src/shared/provider-words.ts';
 import type { RunFile } from '../../src/shared/results.ts';
+import { positionOf } from '../../src/shared/soft-prompt-words.ts';
 import { type Child, h, render } from '../dom.ts';
 import { bytes, count, duration, percent, timeLeft } from '../format.ts';
 import { visible } from '../text.ts';
@@ -173,10 +174,13 @@ const settings: { label: string; of(mode: ModeResult): string }[] = [
   { label: 'Versions', of: ({ run }) => `Softbench ${run.softbench}, ONNX Runtime ${run.onnxruntime}` },
 ];
 
-function softPrompt({ settings: { softPrompt: each, softPromptFrom }, learningRate }: RunFile): string {
-  if (!each) return '–';
+function softPrompt(run: RunFile): string {
+  const { softPrompt: each, softPromptFrom } = run.settings;
+  const { learningRate } = run;
+  const behind = positionOf(run) === 'suffix' ? ', behind the text (position: suffix)' : '';
+  if (!each) return behind ? `from a file${behind}` : '–';
   const from = softPromptFrom ? `, taken from ${softPromptFrom}` : '';
-  return `${each.vectors} vectors, ${each.steps} steps × ${each.batchSize}, learning rate ${learningRate?.value ?? each.learningRate}, ${each.init} init, seed ${each.seed}${from}`;
+  return `${each.vectors} vectors, ${each.steps} steps × ${each.batchSize}, learning rate ${learningRate?.value ?? each.learningRate}, ${each.init} init, seed ${each.seed}${from}${behind}`;
 }
 
 /** Values that all modes share stand once. */

@@ -2,6 +2,7 @@
 import type { PromptMode } from '../../src/shared/modes.ts';
 import type { ModeResult, ResultsView } from '../../src/shared/protocol.ts';
 import type { Scores } from '../../src/shared/results.ts';
+import { positionOf, suffixNote } from '../../src/shared/soft-prompt-words.ts';
 import { Chart, modeFill, referenceLine, tooltipStyle, whiskers } from '../charts.ts';
 import { type Child, h, render } from '../dom.ts';
 import { bounds, count, duration, percent, shareInWords } from '../format.ts';
@@ -118,6 +119,8 @@ export class ModesSection {
 
   #row({ run, summary, done, total }: ModeResult): HTMLElement {
     const name = h('th', { scope: 'row' }, modeName(run.mode));
+    if (positionOf(run) === 'suffix')
+      name.append(h('span', { class: 'sub', title: suffixNote }, 'position: suffix, behind the text'));
     if (run.status !== 'finished')
       name.append(
         h(
