@@ -9,8 +9,8 @@ import {
 } from '../metrics/index.ts';
 import { learningRateInWords } from '../shared/learning-rate-words.ts';
 import { placementWords, providerTitle } from '../shared/provider-words.ts';
-import { modeTitle } from '../shared/soft-prompt-words.ts';
 import type { ItemRecord, RunFile, RunSummary, Scores, Share } from '../shared/results.ts';
+import { modeTitle } from '../shared/soft-prompt-words.ts';
 import { table } from './terminal.ts';
 
 export interface ModeOutcome {

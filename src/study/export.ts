@@ -42,16 +42,16 @@ export function leaderboardCsv({ cells }: LeaderboardView): string {
   const rows = cells.map(({ model, task, mode, cell }): (string | number)[] => {
     const { run, summary, softPromptPosition: position } = cell;
     return [
-    task,
-    model,
-    position ? `${mode} (${position})` : mode,
-    run,
-    summary.scores.n,
-    ...metrics.flatMap(({ of }): (string | number)[] => {
-      const share = of(summary.scores);
-      return share === null || share.value === null ? ['', '', ''] : [share.value, share.low, share.high];
-    }),
-  ];
+      task,
+      model,
+      position ? `${mode} (${position})` : mode,
+      run,
+      summary.scores.n,
+      ...metrics.flatMap(({ of }): (string | number)[] => {
+        const share = of(summary.scores);
+        return share === null || share.value === null ? ['', '', ''] : [share.value, share.low, share.high];
+      }),
+    ];
   });
   const field = (value: string | number): string =>
     /[",\r\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value);

@@ -25,7 +25,9 @@ export function rankModels(
 ): RankedModel[] {
   const scored = view.cells.flatMap(({ model, cell, ...at }) => {
     const share = at.task === task && at.mode === mode ? (cell.summary.scores as Scores)[metric] : null;
-    return share && share.value !== null ? [{ model, share, value: share.value, run: cell.run, at: cell.softPromptPosition }] : [];
+    return share && share.value !== null
+      ? [{ model, share, value: share.value, run: cell.run, at: cell.softPromptPosition }]
+      : [];
   });
   return scored
     .map(({ model, share, value, run, at }) => ({

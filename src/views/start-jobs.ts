@@ -32,8 +32,16 @@ export class StartJobs {
     const shown: { label: PromptMode; picked: boolean; detail: string }[] = [
       { label: 'zero-shot', picked: true, detail: 'The prompt of each item as it is' },
       { label: 'few-shot', picked: true, detail: `${benchmark.shots} examples in front of each item` },
-      { label: 'soft-prompt', picked: false, detail: `Tuned first, on the training split${behind ? ', to stand behind the text (position: suffix)' : ''}` },
-      { label: 'few-shot+soft-prompt', picked: false, detail: `Examples, and a soft prompt ${behind ? 'behind the text' : 'in front of them'}` },
+      {
+        label: 'soft-prompt',
+        picked: false,
+        detail: `Tuned first, on the training split${behind ? ', to stand behind the text (position: suffix)' : ''}`,
+      },
+      {
+        label: 'few-shot+soft-prompt',
+        picked: false,
+        detail: `Examples, and a soft prompt ${behind ? 'behind the text' : 'in front of them'}`,
+      },
     ];
     const offered = shown.filter(({ label }) => benchmark.trainingSplit !== null || label === 'zero-shot');
     const picked = await vscode.window.showQuickPick(offered, {
