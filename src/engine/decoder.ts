@@ -17,6 +17,8 @@ import {
   type SessionSettings,
 } from './runtime.ts';
 import { prefixInput } from './shared-prefix.ts';
+import { streamlined } from './streamline.ts';
+import { type Continuing, howItContinues, ignoresUnused, readsLike, sharesAttention, type Tried } from './trials.ts';
 
 /** A place whose next-token distribution is wanted. */
 export interface Wanted {
@@ -56,10 +58,7 @@ export interface DecoderSettings extends Omit<SessionSettings, 'weightFolder'> {
   packedWeights?: PackedWeightsLimits;
 }
 
-/** Several new tokens behind a cache: in a batch of rows, in one row at a time, or token by token. */
-type Continuing = 'batch' | 'row' | 'token';
-
-interface RunOptions {
+export interface RunOptions {
   softPrompt?: SoftPrompt | null;
   /** Without a cache: how many of each row's tokens stand before the soft prompt; none where absent. */
   softPromptAt?: readonly number[];
@@ -114,7 +113,7 @@ export class Decoder {
     const other = inferenceGraph(fresh.file, fresh.signature, { share: false });
     const reference = await Decoder.#open(other, fresh.signature, { ...settings, prepack: hasFewBits(other) });
     try {
-      if (await decoder.#readsLike(reference)) return decoder;
+      if (await readsLike(decoder.#tried(), reference.#tried())) return decoder;
     } finally {
       await reference.close();
     }
@@ -124,12 +123,13 @@ export class Decoder {
   }
 
   static async #open(
-    graph: InferenceGraph,
+    edited: InferenceGraph,
     signature: ModelSignature,
     settings: DecoderSettings,
     oneByOne = false,
   ): Promise<Decoder> {
     const ort = await loadOnnxRuntime();
+    const graph = streamlined(edited, signature, { rotate: settings.provider.running === 'cpu' });
     const sessionSettings = { ...settings, weightFolder: graph.weightFolder };
     const packs = settings.prepack ?? true;
     // Products with weights of few bits compute otherwise before they are packed (4 bits: activations are not quantised)
@@ -141,29 +141,6 @@ export class Decoder {
     const opened = await packed?.open();
     const session = opened ?? (await createSession(graph.model, { ...sessionSettings, prepack: packs && !packed }));
     return new Decoder(ort, session, signature, graph, settings, opened ? null : packed, oneByOne);
-  }
-
-  /** Whether this graph reads a text at once, and in two pieces, as the other one does that knows no cache. */
-  async #readsLike(other: Decoder): Promise<boolean> {
-    const tokens = [1, 2, 3, 4, 5, 6, 7].map((id) => id % this.settings.vocabularySize);
-    const [begin, end] = [tokens.slice(0, 4), tokens.slice(4)];
-    const all = (list: readonly number[]): Wanted[] => list.map((_, position) => ({ row: 0, position }));
-    const expected = await other.#run(null, 0, [tokens], all(tokens), { logits: true });
-    try {
-      // shapes that do not fit are expected
-      const tried = { logits: true, quiet: true };
-      const whole = await this.#run(null, 0, [tokens], all(tokens), tried);
-      const cache = this.newCache(1, tokens.length);
-      cache.addRow();
-      const first = await this.#run(cache, 0, [begin], all(begin), tried);
-      const second = await this.#run(cache, 0, [end], all(end), tried);
-      const pieces = [...first, ...second];
-      return expected.every((each, at) => this.#sameLogits(each, whole[at]) && this.#sameLogits(each, pieces[at]));
-    } catch (error) {
-      // ONNX Runtime's word that shapes do not fit
-      if (error instanceof HumanError) return false;
-      throw error;
-    }
   }
 
   /**
@@ -201,45 +178,20 @@ export class Decoder {
   async exactFor(columns: number): Promise<boolean> {
     if (this.exact || columns >= this.#harmful) return true;
     if (columns <= this.#harmless) return false;
-    const harmless = await this.#ignoresUnused(columns);
+    const harmless = await ignoresUnused(this.#tried(), columns);
     if (harmless) this.#harmless = columns;
     else this.#harmful = columns;
     return !harmless;
   }
 
-  /** Reads one token behind a few others, directly and behind as many unused places as make up `columns`. */
-  async #ignoresUnused(columns: number): Promise<boolean> {
-    const tokens = [1, 2, 3, 4, 5].map((id) => id % this.settings.vocabularySize);
-    const next = async (capacity: number): Promise<Distribution | undefined> => {
-      // An exact cache has as many places as are asked for, not a few more.
-      const cache = this.newCache(1, capacity + 1, null, true);
-      cache.addRow();
-      await this.#run(cache, 0, [tokens], [], {});
-      cache.reserve(capacity);
-      const how = { logits: true, quiet: true };
-      const [distribution] = await this.#run(cache, 0, [tokens.slice(-1)], [{ row: 0, position: 0 }], how);
-      return distribution;
+  /** This decoder for trials.ts. */
+  #tried(): Tried {
+    return {
+      run: (...given) => this.#run(...given),
+      newCache: (...given) => this.newCache(...given),
+      vocabularySize: this.settings.vocabularySize,
+      tolerance: this.graph.cache?.dtype === 'float32' ? 1e-3 : 5e-2,
     };
-    const expected = await next(tokens.length);
-    const found = await next(Math.max(columns - 1, tokens.length)).catch(() => undefined);
-    return this.#sameLogits(expected, found);
-  }
-
-  /** How far logits of the same text may be apart in float32 and in half precision. */
-  get #tolerance(): number {
-    return this.graph.cache?.dtype === 'float32' ? 1e-3 : 5e-2;
-  }
-
-  #sameLogits(
-    expected: Distribution | undefined,
-    found: Distribution | undefined,
-    tolerance = this.#tolerance,
-  ): boolean {
-    return (
-      expected?.logits?.every(
-        (logit, index) => Math.abs(logit - (found?.logits?.[index] ?? Number.NaN)) <= tolerance,
-      ) ?? false
-    );
   }
 
   /** Room for `rows` rows of up to `longest` positions, the prefix counted, that all begin with `prefix`. */
@@ -271,34 +223,12 @@ export class Decoder {
     cache.addRow();
     await this.read(cache, 0, [tokens], [], { softPrompt, signal });
     cache.trim();
-    this.#sharing ??= this.#canShare();
-    return { cache, shared: !exact && (await this.#sharing) };
+    if (exact || this.exact || !this.graph.sharesPrefix) return { cache, shared: false };
+    this.#sharing ??= sharesAttention(this.#tried());
+    return { cache, shared: await this.#sharing };
   }
 
   #sharing: Promise<boolean> | null = null;
-
-  /**
-   * Whether attention over a shared prefix gives what attention over the whole gives, tried on a few tokens: the edit
-   * recognises attention by its form, and a graph may add something to its scores that only looks like a mask.
-   */
-  async #canShare(): Promise<boolean> {
-    if (!this.graph.sharesPrefix || this.exact) return false;
-    const tokens = [1, 2, 3, 4, 5, 6, 7].map((id) => id % this.settings.vocabularySize);
-    const last = tokens.slice(5);
-    const wanted = [{ row: 0, position: last.length - 1 }];
-    const whole = this.newCache(1, tokens.length);
-    whole.addRow();
-    await this.read(whole, 0, [tokens.slice(0, 5)], []);
-    const [expected] = await this.read(whole, 0, [last], wanted, { logits: true });
-    const beginning = this.newCache(1, 5);
-    beginning.addRow();
-    await this.read(beginning, 0, [tokens.slice(0, 5)], []);
-    beginning.trim();
-    const shared = this.newCache(1, tokens.length, { cache: beginning, shared: true });
-    shared.addRow();
-    const [found] = await this.read(shared, 0, [last], wanted, { logits: true });
-    return this.#sameLogits(expected, found);
-  }
 
   /**
    * Reads new tokens of rows [from, from + tokens.length) of the cache and gives the distributions behind the wanted
@@ -316,7 +246,7 @@ export class Decoder {
     const piece = cache?.exact === false ? pieceLength : longest;
     const once = longest + (options.softPrompt?.vectors ?? 0) === 1 || (!held && longest <= piece);
     if (!cache || once) return this.#run(cache, from, tokens, wanted, options);
-    this.#continuing ??= this.#tryContinuing();
+    this.#continuing ??= howItContinues(this.#tried());
     const continuing = await this.#continuing;
     if (continuing === 'token')
       return held
@@ -347,60 +277,15 @@ export class Decoder {
     const { settings, graph } = this;
     if (settings.provider.running !== 'cpu' || settings.prepack === false || this.unpacked) return false;
     if (graph.model.graph.nodes.some(({ operator }) => operator === 'DynamicQuantizeLinear')) return false;
-    this.#continuing ??= this.#tryContinuing();
+    this.#continuing ??= howItContinues(this.#tried());
     const continuing = await this.#continuing;
     return continuing === 'batch' || (continuing === 'row' && rows === 1);
   }
 
   /** Whether several tokens can be read in one run behind what a cache holds. */
   async continues(): Promise<boolean> {
-    this.#continuing ??= this.#tryContinuing();
+    this.#continuing ??= howItContinues(this.#tried());
     return (await this.#continuing) !== 'token';
-  }
-
-  /**
-   * Tries it on a few tokens, in rows with unlike numbers of new ones: ONNX Runtime's GroupQueryAttention takes several
-   * tokens behind a past in batches of one row only, and the masks of some exporters fit either a whole prompt or one
-   * token. Nothing in a graph's inputs tells.
-   */
-  async #tryContinuing(): Promise<Continuing> {
-    const tokens = [1, 2, 3, 4, 5, 6, 7].map((id) => id % this.settings.vocabularySize);
-    const [begin, end] = [tokens.slice(0, 4), tokens.slice(4)];
-    const expected = await this.#run(
-      null,
-      0,
-      [tokens],
-      end.map((_, position) => ({ row: 0, position: begin.length + position })),
-      { logits: true },
-    );
-    // Where activations are quantised as they come, logits depend on what is read together: by how much, steps tell.
-    const steps = this.newCache(1, tokens.length, null, true);
-    steps.addRow();
-    await this.#run(steps, 0, [begin], [], {});
-    let noise = 0;
-    for (const [at, token] of end.entries()) {
-      const [step] = await this.#run(steps, 0, [[token]], [{ row: 0, position: 0 }], { logits: true });
-      for (const [id, logit] of (step?.logits ?? []).entries())
-        noise = Math.max(noise, Math.abs(logit - (expected[at]?.logits?.[id] ?? 0)));
-    }
-    const tolerance = Math.max(this.#tolerance, 4 * noise);
-    const works = async (rows: readonly (readonly number[])[]): Promise<boolean> => {
-      const cache = this.newCache(rows.length, tokens.length, null, true);
-      for (const _ of rows) cache.addRow();
-      const begins = rows.map(() => begin);
-      const wanted = rows.map(({ length }, row) => ({ row, position: length - 1 }));
-      try {
-        await this.#run(cache, 0, begins, [], {});
-        const found = await this.#run(cache, 0, rows, wanted, { logits: true, quiet: true });
-        return rows.every(({ length }, row) => this.#sameLogits(expected[length - 1], found[row], tolerance));
-      } catch (error) {
-        // ONNX Runtime's word that shapes do not fit
-        if (error instanceof HumanError) return false;
-        throw error;
-      }
-    };
-    if (await works([end, end.slice(0, 1)])) return 'batch';
-    return (await works([end])) ? 'row' : 'token';
   }
 
   async #readInPieces(
