@@ -5,6 +5,8 @@
  */
 import type { CacheSignature } from '../model/index.ts';
 import { HumanError } from '../shared/errors.ts';
+import type { Provider } from './providers.ts';
+import { powerOfTwo } from './shapes.ts';
 
 type Elements = Float32Array | Uint16Array;
 
@@ -32,8 +34,12 @@ const makers: Partial<Record<CacheSignature['dtype'], (size: number) => Elements
 /** Spare places made at a time, so that the entries are moved apart only once in a while. */
 const growth = 32;
 
-/** Places that a row of `length` positions takes up, spare ones counted, where rows may differ in length. */
-export const placesFor = (length: number): number => Math.ceil((length + 1) / growth) * growth;
+/**
+ * Places that a row of `length` positions takes up, spare ones counted, where rows may differ in length. `few`: powers of
+ * two, for devices (see providers.ts).
+ */
+export const placesFor = (length: number, shapes: Provider['shapes'] = 'many'): number =>
+  shapes === 'few' ? powerOfTwo(length + 1, 2 * growth) : Math.ceil((length + 1) / growth) * growth;
 
 /** One row that other caches' rows begin with. */
 export interface Prefix {
@@ -59,6 +65,7 @@ export class KeyValueCache {
     readonly exact: boolean,
     /** What all rows begin with: held once where `prefix.shared`, else copied into every row. */
     private readonly prefix: Prefix | null = null,
+    private readonly shapes: Provider['shapes'] = 'many',
   ) {
     const make = makers[signature.dtype];
     if (signature.kind !== 'separate' || !make)
@@ -69,7 +76,7 @@ export class KeyValueCache {
           todo: 'Export the model with optimum-cli export onnx --task text-generation-with-past.',
         },
       );
-    this.#maximum = exact ? longest : placesFor(longest);
+    this.#maximum = exact ? longest : placesFor(longest, shapes);
     this.#buffers = new Map(
       signature.tensors.map(({ past, heads, headSize }) => [
         past,
@@ -130,7 +137,7 @@ export class KeyValueCache {
       this.#space(longest);
       return;
     }
-    const wanted = Math.min(this.#maximum, placesFor(longest));
+    const wanted = Math.min(this.#maximum, placesFor(longest, this.shapes));
     if (longest > this.#capacity || this.#capacity - wanted > Math.max(growth, this.#capacity / 4)) this.#space(wanted);
   }
 

@@ -8,6 +8,7 @@ import { exactFiles } from './exact-files.ts';
 import { type InferenceGraph, inferenceGraph, names } from './inference-graph.ts';
 import { bothBranches, filesOfBranch } from './merged-decoder.ts';
 import { PackedWeights, type PackedWeightsLimits } from './packed-weights.ts';
+import { type Provider, providerOf } from './providers.ts';
 import {
   createSession,
   loadOnnxRuntime,
@@ -16,6 +17,7 @@ import {
   type Session,
   type SessionSettings,
 } from './runtime.ts';
+import { powerOfTwo } from './shapes.ts';
 import { prefixInput } from './shared-prefix.ts';
 import { streamlined } from './streamline.ts';
 import { type Continuing, howItContinues, ignoresUnused, readsLike, sharesAttention, type Tried } from './trials.ts';
@@ -102,13 +104,15 @@ export class Decoder {
 
   static async open(files: ModelFiles, settings: DecoderSettings): Promise<Decoder> {
     const exact = settings.exactArithmetic ?? false;
+    // A shared beginning is an empty tensor where there is none.
+    const { emptyTensors: share } = providerOf(settings.provider);
     if (!files.signature.useCacheBranch) {
       const { file, signature } = exact ? exactFiles(files) : files;
-      return Decoder.#open(inferenceGraph(file, signature), signature, settings);
+      return Decoder.#open(inferenceGraph(file, signature, { share }), signature, settings);
     }
     // A merged decoder: its branch with a cache serves for everything, unless it was traced for one new token.
     const [cached, fresh] = [filesOfBranch(files, true, exact), filesOfBranch(files, false, exact)];
-    const graph = inferenceGraph(cached.file, cached.signature);
+    const graph = inferenceGraph(cached.file, cached.signature, { share });
     const decoder = await Decoder.#open(graph, cached.signature, settings);
     const other = inferenceGraph(fresh.file, fresh.signature, { share: false });
     const reference = await Decoder.#open(other, fresh.signature, { ...settings, prepack: hasFewBits(other) });
@@ -131,7 +135,8 @@ export class Decoder {
     const ort = await loadOnnxRuntime();
     const graph = streamlined(edited, signature, { rotate: settings.provider.running === 'cpu' });
     const sessionSettings = { ...settings, weightFolder: graph.weightFolder };
-    const packs = settings.prepack ?? true;
+    // Packing is the CPU's; a device has copies of its own.
+    const packs = (settings.prepack ?? true) && providerOf(settings.provider).shapes === 'many';
     // Products with weights of few bits compute otherwise before they are packed (4 bits: activations are not quantised)
     // or not at all (8 bits).
     const packed =
@@ -198,7 +203,7 @@ export class Decoder {
   newCache(rows: number, longest: number, prefix: Prefix | null = null, exact = this.exact): KeyValueCache {
     if (!this.graph.cache) throw new Error('This graph has no KV cache.');
     const own = prefix?.shared ? longest - prefix.cache.length(0) : longest;
-    return new KeyValueCache(this.graph.cache, rows, own, exact, prefix);
+    return new KeyValueCache(this.graph.cache, rows, own, exact, prefix, this.#row.shapes);
   }
 
   /**
@@ -248,6 +253,7 @@ export class Decoder {
     if (!cache || once) return this.#run(cache, from, tokens, wanted, options);
     this.#continuing ??= howItContinues(this.#tried());
     const continuing = await this.#continuing;
+    this.#continues = continuing;
     if (continuing === 'token')
       return held
         ? this.#readInPieces(cache, from, tokens, wanted, options, 1)
@@ -317,6 +323,22 @@ export class Decoder {
     return complete(found);
   }
 
+  /** New tokens of a run: as they are, or up to one of few sizes, whose further places are masked. */
+  #padded(longest: number, past: number, few: boolean): number {
+    if (!few || this.exact || longest === 1) return longest;
+    // Behind a cache only where that is known to do: GroupQueryAttention counts them.
+    if (past > 0 && this.#continues !== 'batch') return longest;
+    const { contextLength } = this.settings;
+    const room = contextLength === null ? Number.POSITIVE_INFINITY : contextLength - past;
+    return Math.max(longest, Math.min(powerOfTwo(longest, 16), room));
+  }
+
+  #continues: Continuing | null = null;
+
+  get #row(): Provider {
+    return providerOf(this.settings.provider);
+  }
+
   async #run(
     cache: KeyValueCache | null,
     from: number,
@@ -336,10 +358,11 @@ export class Decoder {
       );
     const rows = tokens.length;
     const counts = tokens.map(({ length }) => length + vectors);
-    const sequence = Math.max(...counts);
+    const { emptyTensors, shapes } = this.#row;
     // Rows that hold nothing yet are read as a first prompt, whatever room there is for them.
     const empty = tokens.every((_, row) => (cache?.length(from + row) ?? 0) === 0);
     const past = empty ? 0 : (cache?.capacity ?? 0);
+    const sequence = this.#padded(Math.max(...counts), past, shapes === 'few' && !cache?.exact);
     const ids = new Float64Array(rows * sequence).fill(this.settings.padTokenId);
     const positions = new Float64Array(rows * sequence);
     const mask = new Float64Array(rows * (past + sequence));
@@ -408,11 +431,17 @@ export class Decoder {
       const at = softPromptAt?.[row] ?? 0;
       return [row, position < 0 ? at + vectors - 1 : position < at ? position : position + vectors];
     });
-    feeds[names.rows] = new ort.Tensor('int64', BigInt64Array.from(places, BigInt), [wanted.length, 2]);
+    // Where empty tensors will not do, an answer that nobody fetches.
+    const spare = wanted.length || emptyTensors ? [] : [0];
+    const asked = wanted.length + spare.length;
+    feeds[names.rows] = new ort.Tensor('int64', BigInt64Array.from([...places, ...spare, ...spare], BigInt), [
+      asked,
+      2,
+    ]);
     feeds[names.targets] = new ort.Tensor(
       'int64',
-      BigInt64Array.from(wanted, ({ target }) => BigInt(target ?? 0)),
-      [wanted.length],
+      BigInt64Array.from([...wanted.map(({ target }) => target ?? 0), ...spare], BigInt),
+      [asked],
     );
     const scalars = [names.token, names.maximum, names.targetLogit, names.logSumExp];
     const fetches: string[] = wanted.length ? [...scalars, ...(logits ? [names.logits] : [])] : [];

@@ -35,6 +35,8 @@ export interface Provider {
   /** Session options that the provider needs, and entries of ONNX Runtime's session configuration. */
   options: OnnxRuntime.InferenceSession.SessionOptions;
   configuration: Record<string, string>;
+  /** Whether its kernels take tensors without entries. WebGPU's reductions refuse them, and its products crash (1.30.0). */
+  emptyTensors: boolean;
   /** Whether onnxruntime-node can leave outputs on the device and take them as inputs (location `gpu-buffer`). */
   keepsOutputs: boolean;
   /** Where it cannot run. */
@@ -58,6 +60,7 @@ export const providers: Record<ProviderName, Provider> = {
       'session.use_device_allocator_for_initializers': '1',
     },
     // The binding recognises outputs on a device by the name of WebGPU's allocator alone.
+    emptyTensors: true,
     keepsOutputs: false,
     todo: choose,
   },
@@ -71,6 +74,7 @@ export const providers: Record<ProviderName, Provider> = {
     mostTrainingSessions: 3,
     options: {},
     configuration: {},
+    emptyTensors: false,
     keepsOutputs: true,
     todo: choose,
   },
@@ -85,6 +89,7 @@ export const providers: Record<ProviderName, Provider> = {
     // DirectML takes neither: https://onnxruntime.ai/docs/execution-providers/DirectML-ExecutionProvider.html
     options: { enableMemPattern: false, executionMode: 'sequential' },
     configuration: {},
+    emptyTensors: false,
     keepsOutputs: false,
     todo: `DirectML runs on Windows only. ${choose}`,
   },
@@ -98,6 +103,7 @@ export const providers: Record<ProviderName, Provider> = {
     mostTrainingSessions: 3,
     options: {},
     configuration: {},
+    emptyTensors: false,
     keepsOutputs: false,
     todo: `Core ML runs on macOS only. ${choose}`,
   },
@@ -113,6 +119,7 @@ export const providers: Record<ProviderName, Provider> = {
     mostTrainingSessions: 4,
     options: {},
     configuration: {},
+    emptyTensors: true,
     keepsOutputs: false,
     todo: '',
   },
