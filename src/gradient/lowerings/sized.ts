@@ -1,6 +1,6 @@
 /** Lowerings of operators whose plain form depends on sizes: they run on a graph whose sizes are fixed. */
 import type { GraphNode } from '../../onnx/index.ts';
-import { HumanError } from '../../shared/errors.ts';
+import { asError, HumanError } from '../../shared/errors.ts';
 import type { TypedGraph } from '../typed-graph.ts';
 
 /** Adds plain nodes and gives the names of the fused node's outputs by position; undefined where one is not made. */
@@ -13,6 +13,15 @@ export const notLowered = (node: GraphNode, what: string): HumanError =>
     `The operator ${node.fullOperator} (node "${node.place}") cannot be differentiated: ${what}.`,
     { todo: 'Export the model again without this option, or without operator fusion.' },
   );
+
+/** What a lowering gives; where the node's inputs are not what its operator takes, a HumanError saying where. */
+function applied(lowering: SizedLowering, g: TypedGraph, node: GraphNode): (string | undefined)[] {
+  try {
+    return lowering(g, node);
+  } catch (thrown) {
+    throw thrown instanceof HumanError ? thrown : notLowered(node, asError(thrown).message);
+  }
+}
 
 /**
  * Writes out those of the given nodes that have a lowering in `table`; what reads their outputs reads the plain nodes'.
@@ -35,7 +44,7 @@ export function lowerSized(
       g.graph.nodes.push(node);
       continue;
     }
-    const outputs = lowering(g, node);
+    const outputs = applied(lowering, g, node);
     for (const [at, name] of node.outputs.entries()) {
       const output = outputs[at];
       if (output !== undefined) renamed.set(name, output);
