@@ -23,4 +23,4 @@ export {
   trainingGraph,
   weightsInput,
 } from './training-graph.ts';
-export type { TypedGraph } from './typed-graph.ts';
+export { specialise, type TypedGraph } from './typed-graph.ts';
