@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as OnnxRuntime from 'onnxruntime-node';
+import type { GraphNode } from '../onnx/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import type { EngineSettings, ProviderStatus } from '../shared/protocol.ts';
 import type { ProviderReport } from '../shared/results.ts';
@@ -37,6 +38,8 @@ export interface Provider {
   configuration: Record<string, string>;
   /** Whether its kernels take tensors without entries. WebGPU's reductions refuse them, and its products crash (1.30.0). */
   emptyTensors: boolean;
+  /** Nodes that its kernels compute wrongly: they are left to the CPU. */
+  wrong?(node: GraphNode): boolean;
   /** Whether onnxruntime-node can leave outputs on the device and take them as inputs (location `gpu-buffer`). */
   keepsOutputs: boolean;
   /** Where it cannot run. */
@@ -75,6 +78,10 @@ export const providers: Record<ProviderName, Provider> = {
     options: {},
     configuration: {},
     emptyTensors: false,
+    // Its second output is the mean in place of the inverse deviation (1.30.0): a gradient would be wrong without a word.
+    wrong: ({ operator, outputs }) =>
+      (operator === 'SimplifiedLayerNormalization' && Boolean(outputs[1])) ||
+      (operator === 'SkipSimplifiedLayerNormalization' && Boolean(outputs[1] || outputs[2])),
     keepsOutputs: true,
     todo: choose,
   },

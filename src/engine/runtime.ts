@@ -46,6 +46,7 @@ export async function createSession(model: OnnxModel, settings: SessionSettings)
   try {
     session = await ort.InferenceSession.create(encodeOnnx(model), {
       ...sessionOptions(settings),
+      executionProviders: [providerFor(model, provider)],
       ...profile?.options,
     });
   } catch (error) {
@@ -57,6 +58,20 @@ export async function createSession(model: OnnxModel, settings: SessionSettings)
   }
   if (profile && placement) reportFirstRun(session, profile, placement);
   return session;
+}
+
+/**
+ * The provider with the nodes of the graph that it must leave to the CPU. Nodes without a name get one: that is how they
+ * are told apart.
+ */
+function providerFor(model: OnnxModel, provider: ProviderReport): OnnxRuntime.InferenceSession.ExecutionProviderConfig {
+  const { wrong } = providerOf(provider);
+  const nodes = wrong ? model.graph.nodes.filter(wrong) : [];
+  if (!nodes.length) return provider.running;
+  for (const [at, node] of nodes.entries()) node.name ||= `softbench_on_cpu_${at}`;
+  // WebGPU's options in the binding of Node are those of its native provider.
+  const options = { name: provider.running, forceCpuNodeNames: nodes.map(({ name }) => name) };
+  return options as OnnxRuntime.InferenceSession.ExecutionProviderConfig;
 }
 
 /** What a session is created with. */

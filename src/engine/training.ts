@@ -175,6 +175,7 @@ export class OnnxTraining implements TrainingEngine {
     this.#file = weightsInPlace(file);
     this.#arithmetic = arithmeticNotes(this.#file);
     this.#layout = settings.layout ?? prefixLayout(trainingForward(this.#file), settings);
+    this.#checked = settings.provider.running === 'cpu';
   }
 
   get notes(): readonly string[] {
@@ -183,6 +184,7 @@ export class OnnxTraining implements TrainingEngine {
 
   async step(examples: readonly TrainingExample[], softPrompt: SoftPrompt, signal?: AbortSignal): Promise<StepResult> {
     const { batch, outputs } = await this.#run(examples, softPrompt, true, signal);
+    if (!this.#checked) await this.#check(batch, outputs, examples, softPrompt, signal);
     const gradient = outputs[gradientOutput]?.data;
     if (!(gradient instanceof Float32Array)) throw new Error('the training graph gives a float32 gradient');
     return {
@@ -191,6 +193,47 @@ export class OnnxTraining implements TrainingEngine {
       gradient: Float32Array.from(gradient),
       batch: [batch.sizes.batch, batch.sizes.length + (batch.sizes.past ?? 0)],
     };
+  }
+
+  /** Whether a step on this provider is known to be right. */
+  #checked: boolean;
+
+  /**
+   * The first step on a device, computed on the CPU too. A provider may have a kernel that computes something else without
+   * a word (WebGPU did), and a soft prompt tuned on wrong gradients would look like a model that cannot be tuned.
+   * @throws HumanError('engine') where loss or gradient differ by more than half precision explains
+   */
+  async #check(
+    batch: TrainingBatch,
+    outputs: Record<string, OrtTensor>,
+    examples: readonly TrainingExample[],
+    softPrompt: SoftPrompt,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const { running, threads } = this.settings.provider;
+    const provider = { asked: 'cpu', running: 'cpu', reason: '', threads };
+    const beside = new OnnxTraining(this.#file, {
+      ...this.settings,
+      provider,
+      onPlacement: undefined,
+      layout: this.#layout,
+    });
+    try {
+      const expected = await beside.#run(examples, softPrompt, true, signal);
+      const wrong = stepDifference(
+        { loss: lossOf(outputs), gradient: outputs[gradientOutput]?.data },
+        { loss: lossOf(expected.outputs), gradient: expected.outputs[gradientOutput]?.data },
+      );
+      if (wrong !== null)
+        throw new HumanError(
+          'engine',
+          `The execution provider "${running}" computes this model's training step wrongly: on the first batch of ${batch.sizes.batch} rows ${wrong}.`,
+          { todo: 'Tune on the CPU (--provider cpu), and report the model and the provider.' },
+        );
+      this.#checked = true;
+    } finally {
+      await beside.close();
+    }
   }
 
   async loss(
@@ -286,6 +329,35 @@ export class OnnxTraining implements TrainingEngine {
     this.#sessions.set(key, session);
     return session;
   }
+}
+
+/** What half precision and another order of sums may make of a loss and of a gradient (relative L2). */
+const largestLossDifference = 0.02;
+const largestGradientDifference = 0.05;
+
+interface Step {
+  loss: number;
+  gradient: OrtTensor['data'] | undefined;
+}
+
+/** How a step differs from the same one on the CPU, as a clause; null where precision explains it. */
+export function stepDifference(found: Step, expected: Step): string | null {
+  const gradient = relativeDifference(found.gradient, expected.gradient);
+  const loss = Math.abs(found.loss - expected.loss) / Math.max(1, expected.loss);
+  // Not >: NaN is no match either.
+  if (loss <= largestLossDifference && gradient <= largestGradientDifference) return null;
+  return `its loss is ${found.loss.toPrecision(5)}, the CPU's ${expected.loss.toPrecision(5)}, and the gradients differ by ${gradient.toPrecision(2)} of their length`;
+}
+
+/** ‖a − b‖ ÷ ‖b‖; NaN where there is nothing to compare. */
+function relativeDifference(a: OrtTensor['data'] | undefined, b: OrtTensor['data'] | undefined): number {
+  if (!(a instanceof Float32Array && b instanceof Float32Array) || a.length !== b.length) return Number.NaN;
+  let [difference, length] = [0, 0];
+  for (const [index, value] of b.entries()) {
+    difference += ((a[index] ?? Number.NaN) - value) ** 2;
+    length += value ** 2;
+  }
+  return length === 0 ? Math.sqrt(difference) : Math.sqrt(difference / length);
 }
 
 function lossOf(outputs: Record<string, OrtTensor>): number {

@@ -8,7 +8,7 @@ import { readPlacement } from '../../src/engine/placement.ts';
 import { providerOf } from '../../src/engine/providers.ts';
 import { createSession, sessionOptions } from '../../src/engine/runtime.ts';
 import { paddedAnswers, paddedLength } from '../../src/engine/shapes.ts';
-import { OnnxTraining, trainingBatch } from '../../src/engine/training.ts';
+import { OnnxTraining, stepDifference, trainingBatch } from '../../src/engine/training.ts';
 import { openModelFiles } from '../../src/model/index.ts';
 import { Graph, type OnnxModel } from '../../src/onnx/index.ts';
 import type { NodePlacement, ProviderReport } from '../../src/shared/results.ts';
@@ -179,6 +179,25 @@ describe('shapes for a device', () => {
     expect(found.loss).toBeCloseTo(expected.loss, 5);
     const difference = Math.hypot(...found.gradient.map((value, index) => value - (expected.gradient[index] ?? 0)));
     expect(difference / Math.hypot(...expected.gradient)).toBeLessThan(1e-5);
+  });
+});
+
+describe('the first step on a device', () => {
+  const step = (loss: number, ...gradient: number[]) => ({ loss, gradient: Float32Array.from(gradient) });
+
+  it('may differ by what half precision explains', () => {
+    expect(stepDifference(step(3.01, 1, 2), step(3, 1.01, 2))).toBeNull();
+    expect(stepDifference(step(0.011, 0, 0), step(0.01, 0, 0))).toBeNull();
+  });
+
+  it('is refused where it is another one', () => {
+    // Made up, of the kind that WebGPU gave for a Llama: a norm's mean in place of its inverse deviation.
+    expect(stepDifference(step(13.1, 0, 0), step(7.43, 3, 4))).toBe(
+      "its loss is 13.100, the CPU's 7.4300, and the gradients differ by 1.0 of their length",
+    );
+    expect(stepDifference(step(Number.NaN, 1), step(3, 1))).toContain('its loss is NaN');
+    expect(stepDifference(step(3, Number.NaN), step(3, 1))).toContain('differ by NaN');
+    expect(stepDifference({ loss: 3, gradient: undefined }, step(3, 1))).not.toBeNull();
   });
 });
 
