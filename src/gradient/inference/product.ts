@@ -1,5 +1,6 @@
 /** Types of reductions, matrix products and normalisations. */
 import type { DataType } from '../../onnx/index.ts';
+import { einsumAxes, einsumSizes } from '../einsum.ts';
 import { axisOf, broadcast, type ValueType } from '../types.ts';
 import { axesOf, cast, type InferenceRow, need } from './row.ts';
 
@@ -81,6 +82,15 @@ export const productInference: Record<string, InferenceRow> = {
     const a = swapLast(need(input, 0).dims, input.node.int('transA', 0) === 1);
     const b = swapLast(need(input, 1).dims, input.node.int('transB', 0) === 1);
     return [{ dtype: need(input, 0).dtype, dims: matMulDims(a, b) }];
+  },
+  Einsum: (input) => {
+    const shapes = input.inputs.map((_, at) => need(input, at).dims);
+    const axes = einsumAxes(
+      input.node.string('equation', ''),
+      shapes.map((dims) => dims.length),
+    );
+    const sizes = einsumSizes(axes, shapes);
+    return [{ dtype: need(input, 0).dtype, dims: axes.output.map((label) => sizes.get(label) ?? 1) }];
   },
   'com.microsoft.FusedGemm': (input) => productInference.Gemm?.(input) ?? [],
   'com.microsoft.FusedMatMulActivation': (input) => productInference['com.microsoft.FusedMatMul']?.(input) ?? [],

@@ -1,5 +1,6 @@
 /** Gradient rules of matrix products. A frozen weight gets none, so a linear layer keeps nothing of its input. */
 import { isFloat } from '../../onnx/index.ts';
+import { einsumAxes, einsumEquation, einsumSizes } from '../einsum.ts';
 import type { TypedGraph } from '../typed-graph.ts';
 import { size } from '../types.ts';
 import type { GradientRule } from './rule.ts';
@@ -91,5 +92,39 @@ export const linalgRules: Record<string, GradientRule> = {
       ...productGradients(g, [node.input(0), node.input(1)], dy, how, needs),
       addend && needs(2) ? g.unbroadcast(g.scale(dy, node.float('beta', 1)), g.dims(addend)) : undefined,
     ];
+  },
+  // An operand's gradient is the product of dy with the other operands, summed over what the operand does not have.
+  Einsum: ({ g, node, dy, needs }) => {
+    const shapes = node.inputs.map((input) => g.dims(input));
+    const axes = einsumAxes(
+      node.string('equation', ''),
+      shapes.map((dims) => dims.length),
+    );
+    const sizes = einsumSizes(axes, shapes);
+    if ([...axes.operands, axes.output].some((labels) => new Set(labels).size < labels.length))
+      throw new Error('an equation that takes a diagonal is not differentiated');
+    return node.inputs.map((input, at) => {
+      if (!needs(at)) return undefined;
+      const own = axes.operands[at] ?? [];
+      const others = node.inputs.flatMap((name, other) =>
+        other === at ? [] : [{ name, labels: axes.operands[other] ?? [] }],
+      );
+      const factors = [{ name: dy, labels: axes.output }, ...others];
+      // What only this operand has was summed: its gradient is the same all along.
+      const lone = own.filter((label) => !factors.some(({ labels }) => labels.includes(label)));
+      if (lone.length > 0) {
+        const ones = g.expand(
+          g.scalarLike(dy, 1),
+          lone.map((label) => sizes.get(label) ?? 1),
+        );
+        factors.push({ name: ones, labels: lone });
+      }
+      const equation = einsumEquation(
+        factors.map(({ labels }) => labels),
+        own,
+      );
+      const names = factors.map(({ name }) => name);
+      return g.unbroadcast(g.add('Einsum', names, { equation }), g.dims(input));
+    });
   },
 };

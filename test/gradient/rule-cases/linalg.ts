@@ -73,4 +73,62 @@ export const linalgCases: Record<string, Case[]> = {
       })),
     ),
   ),
+  Einsum: [
+    ...products(
+      [
+        [
+          [2, 3],
+          [3, 2],
+        ],
+      ],
+      { equation: 'ij,jk->ik' },
+    ),
+    ...products([[[2], [3]]], { equation: 'i,j->ij' }),
+    ...products(
+      [
+        [
+          [2, 2, 3],
+          [2, 2, 3],
+        ],
+      ],
+      { equation: 'bhd, bkd -> bhk' },
+    ),
+    // summed over in one operand only, and an order of its own
+    ...products(
+      [
+        [
+          [2, 3, 2],
+          [3, 2],
+        ],
+      ],
+      { equation: 'abc,bd->da' },
+    ),
+    // no right side: what occurs once, in the order of the alphabet
+    ...products(
+      [
+        [
+          [2, 3],
+          [3, 2],
+        ],
+      ],
+      { equation: 'zj,ja' },
+    ),
+    ...products(
+      [
+        [
+          [2, 1, 2, 3],
+          [1, 2, 3, 2],
+        ],
+      ],
+      { equation: '...ij,...jk->...ik' },
+    ),
+    { opset: 18, inputs: [input([2, 3])], arguments: [0], attributes: { equation: 'ij->j' } },
+    { opset: 12, inputs: [input([2, 3])], arguments: [0, 0], attributes: { equation: 'ij,ij->' } },
+    {
+      opset: 18,
+      inputs: [input([2, 2], [-1, 1], 1), input([2, 3], [-1, 1], 2), input([3], [-1, 1], 3)],
+      arguments: [0, 1, 2],
+      attributes: { equation: 'ij,jk,k->i' },
+    },
+  ],
 };
