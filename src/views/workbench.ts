@@ -1,7 +1,6 @@
 /** Everything that commands and views share, in one place: made once by the extension, handed to whoever needs it. */
 import * as vscode from 'vscode';
 import type { LensSource, LensState, PreviewSource, PromptPreviews } from '../editor/index.ts';
-import { folderVariable, libraryEnvironment } from '../libraries/index.ts';
 import type { RunFolder } from '../runs/index.ts';
 import type { ModelReport, PromptPreview, WorkerApi } from '../shared/protocol.ts';
 import type { WorkerClient } from '../worker/index.ts';
@@ -45,8 +44,8 @@ export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
 
   /** The worker's client; nothing of it is loaded before the first use. */
   worker(): Promise<WorkerClient> {
-    this.#worker ??= import('../worker/index.ts').then(
-      ({ WorkerClient }) =>
+    this.#worker ??= Promise.all([import('../worker/index.ts'), import('../libraries/index.ts')]).then(
+      ([{ WorkerClient }, { libraryEnvironment }]) =>
         new WorkerClient<WorkerApi>({
           file: vscode.Uri.joinPath(this.context.extensionUri, 'dist', 'worker.js').fsPath,
           environment: () => libraryEnvironment(this.librariesFolder),
@@ -58,7 +57,7 @@ export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
 
   /** Where provider libraries are kept: what the environment names, else the extension's own storage. */
   get librariesFolder(): string {
-    return process.env[folderVariable] || vscode.Uri.joinPath(this.context.globalStorageUri, 'libraries').fsPath;
+    return process.env.SOFTBENCH_LIBRARIES || vscode.Uri.joinPath(this.context.globalStorageUri, 'libraries').fsPath;
   }
 
   /**
