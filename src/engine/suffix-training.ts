@@ -195,7 +195,9 @@ export class SuffixLayout implements TrainingLayout {
     const forward = this.#behindText;
     if (forward && examples.every(({ prompt }) => prompt.length > 0)) {
       const { past, length } = behindTextSizes(examples, vectors, contextLength);
-      if (!(await (await this.decoder()).exactFor(past + length))) {
+      const decoder = await this.decoder();
+      // A merged decoder's branch with a cache may have been traced for one new token: the decoder has tried.
+      if (!(await decoder.exactFor(past + length)) && (await decoder.continues())) {
         const prompts = examples.map(({ prompt }) => prompt);
         const texts = await this.#memory.read(prompts, withGradient, signal);
         return { forward, batch: behindTextBatch(examples, vectors, padTokenId, texts, contextLength) };
@@ -212,9 +214,9 @@ export class SuffixLayout implements TrainingLayout {
  * lengths.
  */
 function behindTextForward({ signature }: ModelFiles, file: OnnxModel): OnnxModel | null {
-  const { cache, positionIds, attentionMask, useCacheBranch } = signature;
-  if (cache?.kind !== 'separate' || !positionIds || !attentionMask || useCacheBranch) return null;
-  const forward = trainingForward(file);
+  const { cache, positionIds, attentionMask } = signature;
+  if (cache?.kind !== 'separate' || !positionIds || !attentionMask) return null;
+  const forward = trainingForward(file, { cached: true });
   try {
     // Whether shapes and rules hold with a cache is known once it has been tried; small sizes take some milliseconds.
     trainingGraph(forward, { batch: 2, length: 5, vectors: 2, answers: 3, past: 7 });

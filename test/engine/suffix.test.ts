@@ -33,7 +33,7 @@ const folders = readdirSync(models).filter((name) => /^(llama|gpt2|gptneox|qwen2
 const exact = folders.filter((name) => !/int4|int8|fp16|q4/.test(name));
 
 /** Exports that take keys and values of texts of different lengths: the others read the whole text at every step. */
-const behindText = exact.filter((name) => !/nopast|merged|genai|gemma|ort-attention/.test(name));
+const behindText = exact.filter((name) => !/nopast|2024-merged|genai|gemma|ort-attention/.test(name));
 
 const open = (name: string): Promise<OnnxLanguageModel> => openLanguageModel(join(models, name), engine);
 
