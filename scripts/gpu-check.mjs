@@ -6,7 +6,7 @@
 // Prints a table and writes a JSON file: docs/gpu-check.md says what stands in it. From a fresh clone it installs the
 // dependencies first, as the other scripts do. Fetches no provider libraries: `softbench providers install cuda` does.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { arch, cpus, platform, release, totalmem } from 'node:os';
+import { arch, cpus, homedir, platform, release, totalmem } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { artifacts, installDependencies, isMain, root, run, runNode } from './setup.mjs';
@@ -29,6 +29,16 @@ const help = `node scripts/gpu-check.mjs [OPTIONS]
 const schema = 1;
 const round = (value, digits = 4) => (Number.isFinite(value) ? Number(value.toPrecision(digits)) : null);
 const log = (text) => console.error(text);
+
+/** Without the folders of this machine, so that the file can be passed on: they may name the user. */
+function withoutPaths(json, model) {
+  const quoted = (path) => JSON.stringify(path).slice(1, -1);
+  let text = json;
+  if (model) text = text.replaceAll(quoted(resolve(model)), basename(model));
+  text = text.replaceAll(quoted(root), '.');
+  const home = quoted(homedir());
+  return home.length > 1 ? text.replaceAll(home, '~') : text;
+}
 
 /** What NVIDIA's own tool says of the GPUs; null where it is not there. */
 async function nvidia() {
@@ -318,7 +328,7 @@ async function main(argv) {
   }
   const out = resolve(options.out ?? join(artifacts, `gpu-check-${options.provider}.json`));
   mkdirSync(dirname(out), { recursive: true });
-  writeFileSync(out, `${JSON.stringify(report, null, 2)}\n`);
+  writeFileSync(out, `${withoutPaths(JSON.stringify(report, null, 2), options.model)}\n`);
   print(report);
   console.log(`\nWritten: ${out}`);
   if (report.parity.some(({ ok }) => !ok) || report.timesError) process.exitCode = 1;
