@@ -70,6 +70,16 @@ const layouts: Record<string, (graph: Graph) => void> = {
         ([value = '']) => graph.add('Unsqueeze', [flatten(graph, value), graph.int64s([1])]),
       );
   },
+  'joined to the past out of sight': (graph) => {
+    for (const name of graph.inputs.map((input) => input.name).filter((each) => each.startsWith('past')))
+      wrap(
+        graph,
+        [name],
+        { name, dims: ['batch', 2, 'time', 16] },
+        (value) => [value],
+        ([value = '']) => graph.add('Mul', [value, graph.scalar('float32', 1)]),
+      );
+  },
   'keys wider than values': (graph) => {
     const name = 'past_key_values.0.key';
     wrap(
