@@ -51,6 +51,9 @@ const cacheNames: { past: RegExp; present: (match: RegExpExecArray) => string }[
 const take = (values: readonly ValueInfo[], ...names: string[]): ValueInfo | null =>
   values.find(({ name }) => names.includes(name)) ?? null;
 
+/** Numbers that one layer keeps of one position, far above any model's. */
+const mostPerPosition = 2 ** 20;
+
 function readCache(
   inputs: readonly ValueInfo[],
   outputs: readonly ValueInfo[],
@@ -76,6 +79,9 @@ function readCache(
         `its cache input "${name}" has the shape [${dims?.join(', ') ?? '?'}], not [batch, heads, time, head size]`,
         'Export the model with optimum-cli export onnx --task text-generation-with-past.',
       );
+    // A damaged file: a cache of these sizes would be asked for.
+    if (heads < 1 || headSize < 1 || heads * headSize > mostPerPosition)
+      throw refuse(`its cache input "${name}" has ${heads} heads of ${headSize} numbers`, 'Export the model again.');
     return { past: name, present, heads, headSize };
   });
   const [first] = tensors;

@@ -12,7 +12,7 @@ export interface WeightPlaces {
   folder: string;
   /** The graph file, relative to `folder`. */
   location: string;
-  /** Absolute paths of the files with external data, in the order of their names in the graph. */
+  /** Absolute paths of the files with external data, as the graph file's own folder knows them; links are not followed. */
   weightFiles: string[];
 }
 
@@ -93,7 +93,7 @@ export function locateWeights(model: OnnxModel, file: string): WeightPlaces {
   return {
     folder,
     location: locationOf(real),
-    weightFiles: [...files].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { path }]) => path),
+    weightFiles: [...files.keys()].sort().map((name) => join(found, name)),
   };
 }
 
