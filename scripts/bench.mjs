@@ -4,17 +4,19 @@
 //   npm run bench                                               the bundled model
 //   npm run bench -- --model DIR --python PYTHON [--hf DIR]     a model of yours, and PyTorch beside it
 //
-//   --only step,suffix,batch,few-shot,activation    some of the benches
+//   --only step,suffix,decode,open,batch,few-shot,activation    some of the benches
 //   --lengths 128,64,256     tokens a row of the tuning step (rows: --batch 8)
 //   --rounds 5               how often each program is asked
 //   --threads N              default: physical cores
 //   --json FILE              write the figures too
 //   --python PYTHON          a Python with torch, transformers and peft; --hf: the model's PyTorch folder, default DIR
+//   --transformers-js DIR    a folder where @huggingface/transformers is installed, for decode and open
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { alternate, median, ratio, startChild } from '../bench/children.mjs';
+import { decode, opening } from '../bench/decode.mjs';
 import { leastFlops, shapeOf } from '../bench/limit.mjs';
 import { suffixStep } from '../bench/suffix.mjs';
 import { fewShotPrefix, questionText, randomSource, wordProblem } from '../bench/texts.mjs';
@@ -25,7 +27,8 @@ const { values: options } = parseArgs({
     model: { type: 'string', default: join(root, 'examples', 'models', 'stories260k') },
     python: { type: 'string' },
     hf: { type: 'string' },
-    only: { type: 'string', default: 'step,suffix,batch,few-shot,activation' },
+    'transformers-js': { type: 'string' },
+    only: { type: 'string', default: 'step,suffix,decode,open,batch,few-shot,activation' },
     lengths: { type: 'string', default: '128' },
     batch: { type: 'string', default: '8' },
     rounds: { type: 'string', default: '5' },
@@ -278,7 +281,21 @@ async function activation() {
 // ---------------------------------------------------------------- main
 
 const chosen = options.only.split(',');
-const known = { step, suffix, batch: batched, 'few-shot': fewShot, activation };
+/** What bench/decode.mjs needs. */
+const beside = (bench) => (threads, contextLength) =>
+  bench({
+    ...{ root, product, folder, threads, allocator, rounds, contextLength, results, row, times, progress },
+    transformersJs: options['transformers-js'],
+  });
+const known = {
+  step,
+  suffix,
+  decode: beside(decode),
+  open: beside(opening),
+  batch: batched,
+  'few-shot': fewShot,
+  activation,
+};
 for (const name of chosen)
   if (!(name in known)) {
     console.error(`--only: there is no bench "${name}"; there are ${Object.keys(known).join(', ')}.`);
