@@ -270,9 +270,11 @@ describe('weights in other files', () => {
     branch.initializers.set('inner', tensor);
     branch.outputs = [{ name: 'inner', dtype: 'float32', dims: [4] }];
     const inBranch = written((graph) => {
-      graph.initializers.set('condition', tensorOf('bool', [], [1]));
+      // not a constant: branches of a known condition are put in place, or dropped
+      graph.inputs.push({ name: 'condition', dtype: 'bool', dims: [] });
       const attributes: AttributeValues = { then_branch: branch, else_branch: branch };
       graph.addNode('If', ['condition'], { outputs: ['chosen'], attributes });
+      graph.outputs.push({ name: 'chosen', dtype: 'float32', dims: [4] });
     });
     expect(refusal(inBranch).message).toMatch(/"inner" is said to be in.*outside/);
     const inConstant = written((graph) => graph.add('Constant', [], { outputs: ['c'], attributes: { value: tensor } }));
