@@ -13,6 +13,7 @@ import { lowerProductsOfFewBits } from './lowerings/bits.ts';
 import { lowered, lowerNodes } from './lowerings/index.ts';
 import { mergePatterns } from './patterns.ts';
 import { orderForMemory } from './schedule.ts';
+import { simplify } from './simplify.ts';
 import { softPromptInput, spliceSoftPrompt } from './splice.ts';
 import { specialise, type TypedGraph } from './typed-graph.ts';
 
@@ -77,6 +78,7 @@ export function typedTrainingGraph(
 ): TypedGraph {
   const g = specialiseForward(forward, sizes);
   if (withGradient) lowerPath(g);
+  simplify(g, [softPromptInput]);
   const logits = logitsOf(g);
   const seed = addLoss(g, logits, sizes);
   const forwardNodes = new Set(g.graph.nodes);
@@ -156,16 +158,17 @@ function addLoss(g: TypedGraph, logits: string, { answers }: TrainingSizes): () 
   const labels = g.input(labelsInput, 'int64', [answers]);
   const weights = g.input(weightsInput, 'float32', [answers]);
   const z = g.cast(logits, 'float32');
-  const vocabulary = g.dims(z)[1] ?? 0;
   const logProbabilities = g.add('LogSoftmax', [z], { axis: -1 });
   const column = g.reshape(labels, [answers, 1]);
-  const picked = g.reshape(g.add('GatherElements', [logProbabilities, column], { axis: 1 }), [answers]);
+  const gathered = g.add('GatherElements', [logProbabilities, column], { axis: 1 });
+  const picked = g.reshape(gathered, [answers]);
   const loss = g.neg(g.sum(g.mul(picked, weights), [0], false));
   rename(g, loss, lossOutput);
   return () => {
-    const values = g.add('Concat', [g.constant64([0], [1]), g.constant64([1], [1])], { axis: 0 });
-    const oneHot = g.add('OneHot', [labels, g.scalar('int64', vocabulary), g.cast(values, 'float32')], { axis: -1 });
-    const difference = g.sub(g.add('Exp', [logProbabilities]), oneHot);
-    return g.cast(g.mul(difference, g.reshape(weights, [answers, 1])), g.dtype(logits));
+    const weightColumn = g.reshape(weights, [answers, 1]);
+    const scaled = g.mul(g.add('Exp', [logProbabilities]), weightColumn);
+    // at the label: (p - 1) · w, written over p · w
+    const atLabel = g.mul(g.sub(g.add('Exp', [gathered]), g.scalar('float32', 1)), weightColumn);
+    return g.cast(g.add('ScatterElements', [scaled, column, atLabel], { axis: 1 }), g.dtype(logits));
   };
 }

@@ -1,6 +1,6 @@
 /** Gradient rules of reductions, softmax and normalisations. */
 import type { TypedGraph } from '../typed-graph.ts';
-import { axisOf, size } from '../types.ts';
+import { axisOf, sameDims, size } from '../types.ts';
 import type { GradientRule, RuleContext } from './rule.ts';
 
 function reducedAxes({ g, node }: RuleContext): number[] | null {
@@ -84,6 +84,31 @@ function normalisation(
   ];
 }
 
+/**
+ * The same for y = x · r · w over the last axis, in fewer passes over memory: dx = r (dy w) - x · r³ · Σ(dy x w) / width,
+ * the sum over the axis as a product with w as a column.
+ */
+function rootMeanSquareGradients(context: RuleContext, inverse: string): (string | undefined)[] {
+  const { g, node, dy, needs } = context;
+  const [x, weight] = [node.input(0), node.input(1)];
+  const width = g.dims(x).at(-1) ?? 1;
+  const plain = [x, weight, dy, inverse].every((name) => g.dtype(name) === 'float32');
+  if (
+    !plain ||
+    !sameDims(g.dims(weight), [width]) ||
+    axisOf(node.int('axis', -1), g.dims(x).length) !== g.dims(x).length - 1
+  )
+    return normalisation(context, false, null, inverse);
+  const along = g.mul(dy, x);
+  const dx = (): string => {
+    const sum = g.add('MatMul', [along, g.reshape(weight, [width, 1])]);
+    const cube = g.mul(g.mul(inverse, inverse), inverse);
+    const share = g.mul(g.scale(sum, 1 / width), cube);
+    return g.sub(g.mul(g.mul(dy, weight), inverse), g.mul(x, share));
+  };
+  return [needs(0) ? dx() : undefined, needs(1) ? g.unbroadcast(g.mul(along, inverse), [width]) : undefined];
+}
+
 /** 1 / sqrt(mean(x²) + ε), with the mean taken off first where it is given. */
 function inverseDeviation({ g, node }: RuleContext, mean: string | null): string {
   const x = node.input(0);
@@ -144,14 +169,14 @@ export const reductionRules: Record<string, GradientRule> = {
   Softmax: (context) => {
     const { g, dy } = context;
     const y = guarded(context);
-    const weighted = g.mul(dy, y);
-    return [g.sub(weighted, g.mul(y, g.sum(weighted, softmaxAxes(context))))];
+    // y (dy - Σ dy y): subtraction and product can be written over dy
+    return [g.mul(g.sub(dy, g.sum(g.mul(dy, y), softmaxAxes(context))), y)];
   },
   LogSoftmax: (context) => {
     const { g, node, dy } = context;
     return [g.sub(dy, g.mul(g.add('Exp', [node.output()]), g.sum(dy, softmaxAxes(context))))];
   },
   LayerNormalization: (context) => normalisation(context, true, ...layerStatistics(context)),
-  SimplifiedLayerNormalization: (context) => normalisation(context, false, null, rootStatistic(context)),
+  SimplifiedLayerNormalization: (context) => rootMeanSquareGradients(context, rootStatistic(context)),
   RMSNormalization: (context) => normalisation(context, false, null, inverseDeviation(context, null)),
 };
