@@ -3,8 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openBenchmark } from '../../src/benchmark/index.ts';
 import type { Benchmark } from '../../src/benchmark/types.ts';
 import { previewText } from '../../src/editor/preview-text.ts';
+import { hoverAt, suggestionsAt } from '../../src/editor/suggest.ts';
 import { type JobRooms, runJob } from '../../src/evaluate/index.ts';
 import type { SoftPrompt, TrainingOptions } from '../../src/evaluate/language-model.ts';
 import { exportAdapter, openRunStore, readSoftPrompt } from '../../src/runs/index.ts';
@@ -171,6 +173,44 @@ describe('a soft prompt of a file', () => {
     const file = join(folder, 'p.safetensors');
     await writeFile(file, encodeSafetensors(tensors, { ...metadata, position: 'infix' }));
     await expect(readSoftPrompt(file)).rejects.toThrow(/stands at "infix"/);
+  });
+});
+
+describe('a benchmark file', () => {
+  const write = async (position: string): Promise<string> => {
+    const file = join(folder, 'sums.yaml');
+    const lines = [
+      'task: sums',
+      'dataset_path: json',
+      'dataset_kwargs: { data_files: { train: sums.jsonl, test: sums.jsonl } }',
+      'training_split: train',
+      'test_split: test',
+      'doc_to_text: "{{a}} + {{b}} ="',
+      'doc_to_target: "{{a + b}}"',
+      'generation_kwargs: { until: ["\\n"] }',
+      'metric_list: [ { metric: exact_match } ]',
+      `metadata: { softbench: { soft_prompt: { ${position} } } }`,
+    ];
+    await writeFile(file, `${lines.join('\n')}\n`);
+    await writeFile(join(folder, 'sums.jsonl'), '{"a": 1, "b": 2}\n{"a": 2, "b": 2}\n');
+    return file;
+  };
+
+  it('sets the position; it is prefix where it does not', async () => {
+    expect((await openBenchmark(await write('position: suffix'))).softPrompt.position).toBe('suffix');
+    expect((await openBenchmark(await write('steps: 4'))).softPrompt.position).toBe('prefix');
+  });
+
+  it('with another word is refused with the words that there are', async () => {
+    await expect(openBenchmark(await write('position: middle'))).rejects.toThrow(/prefix.*suffix/);
+  });
+
+  it('is completed and explained in the editor', () => {
+    const text = 'task: sums\nmetadata:\n  softbench:\n    soft_prompt:\n      position: ';
+    const line = text.split('\n').length - 1;
+    const column = text.split('\n').at(-1)?.length ?? 0;
+    expect(suggestionsAt(text, line, column).map(({ label }) => label)).toEqual(['prefix', 'suffix']);
+    expect(hoverAt(`${text}suffix`, line, column - 6)?.markdown).toMatch(/between the text and the answer/);
   });
 });
 
