@@ -226,6 +226,8 @@ const unpacked =
   };
 
 const multiHeadAttention: LoweringCase[] = [
+  one([x, x, x, null, int32([8], 3, 2, 0, 3, 6, 0, 3, 5)], two),
+  one([x, x, x, null, int32([2], 3, 2), null, ...pasts], two, { outputs: 3 }),
   one([x, x, x], two),
   one([x, x, x], { ...two, scale: floatAttribute(0.3) }),
   one([x, x, x, [24]], two),
@@ -259,6 +261,9 @@ const wide: Argument[] = [[2, 3, 6], float(6, 24), float(24)];
 const stacked = [2, 2, 2, 2, 4];
 
 const mergedAttention: LoweringCase[] = [
+  // lengths and offsets; and what stands for no mask
+  one([...wide, int32([8], 3, 2, 0, 3, 6, 0, 3, 5)], two),
+  one([...wide, int32([2, 1], 1, 1)], { ...two, unidirectional: 1 }),
   one(wide, two),
   one([[2, 3, 6], [6, 24], [24]], { ...two, scale: floatAttribute(0.7) }),
   one(wide, { ...two, unidirectional: 1 }, { outputs: 2 }),
@@ -313,10 +318,15 @@ const attention: LoweringCase[] = [23, 24].flatMap((opset) => [
   ),
 ]);
 attention.push(
+  // queries at the end of each row's keys
+  one([q4, k4, k4, null, null, null, int64([2], 5, 3)], { is_causal: 1 }, { opset: 24 }),
+  one([[2, 4, 1, 4], [2, 2, 3, 4], [2, 2, 3, 4], null, ...past4], { is_causal: 1 }, { opset: 24, outputs: 3 }),
   one([q4, k4, k4, null, null, null, int64([2], 5, 3)], {}, { opset: 24 }),
   one([q3, k3, k3, [3, 5], null, null, int64([2], 2, 4)], { ...heads3, softcap: floatAttribute(0.9) }, { opset: 24 }),
 );
 
+// Numbers that come near no kink of the activations, whatever cases stand above.
+seed = 1000;
 const activations = ['Relu', 'Tanh', 'Sigmoid', 'LeakyRelu'].map((activation) => ({
   activation,
   ...(activation === 'LeakyRelu' ? { activation_alpha: floatAttribute(0.2) } : {}),
@@ -339,6 +349,7 @@ export const loweringCases: Record<string, LoweringCase[]> = {
     one([norms, norms, [8]]),
   ],
   'com.microsoft.EmbedLayerNormalization': [
+    one([...words, int32([2, 3], 1, 1, 0, 1, 1, 1)], { epsilon }, { skipped: [1], outputs: 2 }),
     one(words, { epsilon }, { skipped: [1], outputs: 3 }),
     one([...words, null, int32([2, 3], 5, 1, 0, 2, 2, 3)], { epsilon }, { skipped: [1], outputs: 3 }),
     one([...words, null, int32([1, 3], 5, 1, 0)], { epsilon }, { skipped: [1], outputs: 3 }),

@@ -164,7 +164,7 @@ function paddingMask(
   g: TypedGraph,
   node: GraphNode,
   mask: string,
-  { batch, time, kept, hidden }: { batch: number; time: number; kept: number; hidden: number },
+  { batch, time, hidden }: { batch: number; time: number; hidden: number },
 ): string {
   const dims = g.dims(mask);
   const whole = g.cast(mask, 'int64');
@@ -175,13 +175,10 @@ function paddingMask(
     if (dims[0] !== 2 * batch) return maskOf(g, before, hidden);
     return maskOf(g, g.add('And', [before, g.add('Not', [g.add('Less', [places, part(1)])])]), hidden);
   }
+  // [batch, 1] stands for no mask
+  if (dims.length === 2 && dims[1] === 1 && time > 1) return g.scalar('float32', 0);
   const used = g.add('Greater', [whole, g.scalar('int64', 0)]);
-  if (dims.length === 2) {
-    const addend = g.reshape(maskOf(g, used, hidden), [batch, 1, 1, dims[1] ?? 1]);
-    if (dims[1] === time) return addend;
-    // a mask of the new keys only: all of the past is seen
-    if (dims[1] === time - kept) return g.concat([g.zeros('float32', [batch, 1, 1, kept]), addend], 3);
-  }
+  if (dims.length === 2 && dims[1] === time) return g.reshape(maskOf(g, used, hidden), [batch, 1, 1, time]);
   if (dims.length === 3) return g.reshape(maskOf(g, used, hidden), [batch, 1, dims[1] ?? 1, dims[2] ?? 1]);
   throw notLowered(node, `its mask has the shape [${dims.join(', ')}]`);
 }
@@ -219,14 +216,13 @@ const multiHeadAttention: SizedLowering = (g, node) => {
     else if (rank === 4) [k, v] = [key, value];
     else [k, v] = [biased(key, 1), biased(value, 2)];
   }
-  const kept = node.input(6) ? (g.dims(node.input(6))[2] ?? 0) : 0;
   k = joinPast(g, node.input(6), k);
   v = joinPast(g, node.input(7), v);
   const [batch = 1, , count = 1, headSize = 1] = g.dims(q);
   const time = g.dims(k)[2] ?? 0;
   const hidden = node.float('mask_filter_value', -10000);
   const masks = [
-    node.input(4) ? paddingMask(g, node, node.input(4), { batch, time, kept, hidden }) : null,
+    node.input(4) ? paddingMask(g, node, node.input(4), { batch, time, hidden }) : null,
     node.int('unidirectional', 0)
       ? causalMask(g, { count, time, past: time - count, hidden: lowestOf('float32') })
       : null,
@@ -264,7 +260,7 @@ const mergedAttention: SizedLowering = (g, node) => {
   const time = g.dims(k)[2] ?? 0;
   const hidden = node.float('mask_filter_value', -10000);
   const masks = [
-    node.input(3) ? paddingMask(g, node, node.input(3), { batch, time, kept, hidden }) : null,
+    node.input(3) ? paddingMask(g, node, node.input(3), { batch, time, hidden }) : null,
     node.int('unidirectional', 0)
       ? causalMask(g, { count, time, past: time - count, hidden: lowestOf('float32') })
       : null,
@@ -289,23 +285,22 @@ const attention: SizedLowering = (g, node) => {
   const time = g.dims(k)[2] ?? 0;
   const hidden = lowestOf('float32');
   let mask: string | null = node.input(3) || null;
-  if (mask) {
-    if (g.dtype(mask) === 'bool') mask = maskOf(g, mask, hidden);
-    const dims = g.dims(mask);
-    const width = dims.at(-1) ?? 1;
-    // A mask that is shorter than the keys hides those behind its end.
-    if (width < time && width > 1) {
-      const rest = g.expand(g.scalar(g.dtype(mask), hidden), [...dims.slice(0, -1), time - width]);
-      mask = g.concat([mask, rest], dims.length - 1);
-    }
-  }
-  const lengths = node.input(6);
+  if (mask && g.dtype(mask) === 'bool') mask = maskOf(g, mask, hidden);
+  const lengths = node.input(6) && g.reshape(node.input(6), [batch, 1, 1, 1]);
+  // One query behind a past sees all keys, also where several are new.
+  const causal = node.int('is_causal', 0) === 1 && !(count === 1 && past > 0);
+  const places = counted(g, time, [1, 1, 1, time]);
+  // Where lengths are given, the queries stand at the end of each row's keys.
+  const last = (): string =>
+    g.add('Add', [g.sub(lengths, g.scalar('int64', count)), counted(g, count, [1, 1, count, 1])]);
   const masks = [
-    node.int('is_causal', 0) ? causalMask(g, { count, time, past, hidden }) : null,
+    causal && lengths
+      ? maskOf(g, g.add('Not', [g.add('Less', [last(), places])]), hidden)
+      : causal
+        ? causalMask(g, { count, time, past, hidden })
+        : null,
     mask,
-    lengths
-      ? maskOf(g, g.add('Less', [counted(g, time, [1, 1, 1, time]), g.reshape(lengths, [batch, 1, 1, 1])]), hidden)
-      : null,
+    lengths ? maskOf(g, g.add('Less', [places, lengths]), hidden) : null,
   ];
   const attended: Attended = attend(g, {
     query: q,
