@@ -19,9 +19,12 @@ const json = (folder: string, file: string) => JSON.parse(readFileSync(join(mode
 
 /** Files whose configuration says nothing about it: the README says how their exporter wrote the head. */
 const tiedByReadme = new Set(['gemma-optimum', 'gpt2-optimum', 'gpt2-nopast', 'qwen2-optimum-external']);
+/** Kinds of positions that the architectures' papers name; rotary for all others here. */
+const kindByModel: Record<string, string> = { gpt2: 'learned', gpt_neo: 'learned', bloom: 'ALiBi' };
 /** Where positions come from in files without a position_ids input (README, "Facts about the graphs"). */
 const countedByReadme: Record<string, string> = {
   'gemma-optimum': 'cache',
+  'bloom-optimum': 'mask',
   'llama-2024-merged': 'cache',
   'gpt2-dynamo-nopast': 'text',
   'llama-genai-fp32': 'mask',
@@ -39,10 +42,10 @@ describe.each(folders)('%s', (folder) => {
   const config = json(folder, 'config.json');
   const { graph, hidden_size: hiddenSize } = json(folder, 'reference.json');
   const count = (operator: string): number => graph.op_histogram[operator] ?? 0;
-  const heads = config.num_attention_heads ?? config.n_head;
+  const heads = config.num_attention_heads ?? config.n_head ?? config.num_heads;
   const keyHeads = config.num_key_value_heads ?? heads;
   const headSize = config.head_dim ?? hiddenSize / heads;
-  const layers = config.num_hidden_layers ?? config.n_layer;
+  const layers = config.num_hidden_layers ?? config.n_layer ?? config.num_layers;
 
   it('is described by its graph', async () => {
     const report = await inspectModel(join(models, folder));
@@ -68,20 +71,27 @@ describe.each(folders)('%s', (folder) => {
     }
 
     const fused = Object.entries(graph.op_histogram).filter(([name]) => name.endsWith('Attention'));
-    expect(report.attention).toMatchObject({ queryHeads: heads, keyHeads, headSize, windows: [], softCaps: [] });
+    // The two exporters of these files have kept the window and the bounds of config.json.
+    const slides = config.layer_types?.includes('sliding_attention') ?? false;
+    expect(report.attention).toMatchObject({
+      queryHeads: heads,
+      keyHeads,
+      headSize,
+      windows: slides ? [config.sliding_window] : [],
+      softCaps: config.attn_logit_softcapping ? [config.attn_logit_softcapping] : [],
+    });
+    expect(report.logitSoftCap).toBe(config.final_logit_softcapping ?? null);
     expect(report.attention.form).toBe(fused.length ? 'fused' : 'plain');
-    // In merged files both branches have them.
-    const softmaxes = count('ai.onnx:Softmax') / (folder.includes('merged') ? 2 : 1);
-    expect(Object.values(report.attention.operators)).toEqual([fused[0]?.[1] ?? softmaxes]);
+    // One a layer: routers of experts have softmaxes too.
     expect(Object.values(report.attention.operators)).toEqual([layers]);
-    expect(report.logitSoftCap).toBeNull();
+    expect(fused.reduce((sum, [, times]) => sum + Number(times), 0)).toBe(fused.length ? layers : 0);
 
-    const isLearned = config.n_positions !== undefined;
+    const kind = kindByModel[config.model_type] ?? 'rotary';
     expect(report.positions).toEqual({
       from: countedByReadme[folder] ?? 'input',
-      kinds: [isLearned ? 'learned' : 'rotary'],
-      rotarySize: isLearned ? null : headSize * (config.partial_rotary_factor ?? config.rotary_pct ?? 1),
-      tableLength: config.n_positions ?? null,
+      kinds: [kind],
+      rotarySize: kind === 'rotary' ? headSize * (config.partial_rotary_factor ?? config.rotary_pct ?? 1) : null,
+      tableLength: kind === 'learned' ? (config.n_positions ?? config.max_position_embeddings) : null,
     });
 
     if (config.tie_word_embeddings === false) expect(report.tiedHead).toBe(false);
