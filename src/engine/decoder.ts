@@ -4,6 +4,7 @@ import type { ModelFiles, ModelSignature } from '../model/index.ts';
 import type { DataType } from '../onnx/index.ts';
 import { asError, HumanError, throwIfCancelled } from '../shared/errors.ts';
 import { KeyValueCache, type NewEntries, type Prefix } from './cache.ts';
+import { compareWithCpu } from './device-check.ts';
 import { exactFiles } from './exact-files.ts';
 import { type InferenceGraph, inferenceGraph, names } from './inference-graph.ts';
 import { bothBranches, filesOfBranch } from './merged-decoder.ts';
@@ -85,7 +86,7 @@ const complete = (found: readonly (Distribution | undefined)[]): Distribution[] 
 
 export class Decoder {
   /** All rows of a batch must have one length, because the graph takes positions from the cache's; see {@link exactFor}. */
-  readonly exact: boolean;
+  exact: boolean;
 
   private constructor(
     private readonly ort: Ort,
@@ -102,7 +103,27 @@ export class Decoder {
     if (oneByOne) this.#continuing = Promise.resolve('token');
   }
 
+  /** On a device it is compared with the CPU before it is used. @throws HumanError('engine') where it computes wrongly */
   static async open(files: ModelFiles, settings: DecoderSettings): Promise<Decoder> {
+    const decoder = await Decoder.#openUnchecked(files, settings);
+    const { running } = settings.provider;
+    if (running === 'cpu') return decoder;
+    const provider = { ...settings.provider, running: 'cpu' };
+    const cpu = await Decoder.#openUnchecked(files, { ...settings, provider, placement: undefined, prepack: false });
+    try {
+      const { vocabularySize, contextLength } = settings;
+      const found = await compareWithCpu(decoder, cpu, { provider: running, vocabularySize, contextLength });
+      if (found === 'alone') decoder.exact = true;
+      return decoder;
+    } catch (error) {
+      await decoder.close();
+      throw error;
+    } finally {
+      await cpu.close();
+    }
+  }
+
+  static async #openUnchecked(files: ModelFiles, settings: DecoderSettings): Promise<Decoder> {
     const exact = settings.exactArithmetic ?? false;
     // A shared beginning is an empty tensor where there is none.
     const { emptyTensors: share } = providerOf(settings.provider);
