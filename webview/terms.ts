@@ -31,8 +31,8 @@ export const shareOf = (scores: Scores, metric: MetricName): Share | null => sco
 export const modeHints: Record<PromptMode, string> = {
   'zero-shot': 'the question alone',
   'few-shot': 'solved examples, then the question',
-  'soft-prompt': 'learned vectors, then the question',
-  'few-shot+soft-prompt': 'learned vectors, solved examples, then the question',
+  'soft-prompt': 'learned vectors, then the question; with position: suffix behind it',
+  'few-shot+soft-prompt': 'learned vectors, solved examples, then the question; with position: suffix the vectors last',
 };
 
 export const verdictNames = ['right', 'unformatted', 'wrong', 'neither'] as const;

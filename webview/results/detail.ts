@@ -1,5 +1,6 @@
 /** The detail pane: one output with its prompt, what was read where, why it failed, and the item in the other modes. */
 import { type PromptMode, usesSoftPrompt } from '../../src/shared/modes.ts';
+import { positionOf } from '../../src/shared/soft-prompt-words.ts';
 import type { ItemDetail, ResultsView } from '../../src/shared/protocol.ts';
 import type { ItemRecord, Reading } from '../../src/shared/results.ts';
 import { causeSentences } from '../../src/shared/results.ts';
@@ -277,17 +278,17 @@ export class DetailPane {
     const vectors = run?.settings.softPrompt?.vectors;
     const place = h('div', { class: 'text prompt' });
     const notes: HTMLElement[] = [];
-    if (usesSoftPrompt(mode))
-      place.append(
-        h(
-          'div',
-          {
-            class: 'soft-prompt-marker',
-            title: 'Learned vectors in front of the embedded text; they are not tokens and have no text',
-          },
-          vectors ? `soft prompt: ${vectors} learned vectors` : 'soft prompt: learned vectors',
-        ),
+    const behind = run !== undefined && positionOf(run) === 'suffix';
+    const marker = (): HTMLElement =>
+      h(
+        'div',
+        {
+          class: 'soft-prompt-marker',
+          title: `Learned vectors ${behind ? 'behind' : 'in front of'} the embedded text; they are not tokens and have no text`,
+        },
+        vectors ? `soft prompt: ${vectors} learned vectors` : 'soft prompt: learned vectors',
       );
+    if (usesSoftPrompt(mode) && !behind) place.append(marker());
     for (const { kind, text } of prompt.parts) {
       // The marker above stands for it: the vectors have no text.
       if (kind === 'soft-prompt') continue;
@@ -313,6 +314,7 @@ export class DetailPane {
         h('div', { class: `part part-${kind}` }, h('span', { class: 'part-name' }, partNames[kind] ?? kind), content),
       );
     }
+    if (behind) place.append(marker());
     return [heading, ...notes, place.childElementCount > 0 && place];
   }
 
