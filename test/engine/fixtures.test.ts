@@ -10,7 +10,7 @@ const folders = readdirSync(models, { withFileTypes: true })
   .map(({ name }) => name);
 
 describe('the fixtures of every exporter', () => {
-  it('are 37 folders', () => expect(folders).toHaveLength(37));
+  it('are 38 folders', () => expect(folders).toHaveLength(38));
   for (const folder of folders)
     it(folder, async () => {
       const report = await verifyModel(join(models, folder), { executionProvider: 'cpu', threads: 2 });

@@ -29,6 +29,7 @@ const countedByReadme: Record<string, string> = {
   'gpt2-dynamo-nopast': 'text',
   'llama-genai-fp32': 'mask',
   'llama-genai-int4': 'mask',
+  'mistral-genai-fp32': 'mask',
   'qwen2-genai-int4': 'mask',
 };
 /** Block, zero points and rounding of activations, from the commands in README and reference.json. */
@@ -71,8 +72,11 @@ describe.each(folders)('%s', (folder) => {
     }
 
     const fused = Object.entries(graph.op_histogram).filter(([name]) => name.endsWith('Attention'));
-    // The two exporters of these files have kept the window and the bounds of config.json.
-    const slides = config.layer_types?.includes('sliding_attention') ?? false;
+    // The exporters of these files have kept the window and the bounds of config.json.
+    // Mistral's says it by the window alone.
+    const slides =
+      config.layer_types?.includes('sliding_attention') ??
+      (typeof config.sliding_window === 'number' && config.use_sliding_window !== false);
     expect(report.attention).toMatchObject({
       queryHeads: heads,
       keyHeads,
