@@ -2,7 +2,7 @@
  * Random small graphs of operators that have a gradient rule. Every case of the rule tests can be a node: what is there
  * already is moved to its shape and squeezed into its range, so that a new rule takes part by having cases.
  */
-import { type DataType, Graph, type OnnxModel, sizeOf } from '../../src/onnx/index.ts';
+import { type DataType, Graph, type OnnxModel, sizeOf, tensorOf } from '../../src/onnx/index.ts';
 import type { Feeds } from './differences.ts';
 import { type Case, ruleCases } from './rule-cases/index.ts';
 import { modelOf } from './run-graph.ts';
@@ -58,6 +58,17 @@ class Builder {
 
   add(operator: string, inputs: string[], dims: number[], attributes = {}): Value {
     return { name: this.graph.add(operator, inputs, { attributes }), dims };
+  }
+
+  constant(dims: number[], values: number[]): Value {
+    return { name: this.graph.constant(tensorOf('float32', dims, values)), dims };
+  }
+  /** A constant of random numbers. */
+  numbers(dims: number[]): Value {
+    return this.constant(
+      dims,
+      Array.from({ length: sizeOf(dims) }, () => 0.5 + this.random()),
+    );
   }
 
   input(): void {
@@ -132,6 +143,50 @@ class Builder {
   }
 }
 
+/** Groups of nodes that are merged, or looked at together, on the way to a training graph; valid from opset 11 on. */
+const groups: Record<string, (b: Builder) => void> = {
+  rootMeanSquareNorm: (b) => {
+    const x = b.squeezed(b.shaped([2, 3]), -1.4, 1.3);
+    const weight = b.chance(0.5) ? b.squeezed(b.shaped([3]), 0.5, 1.5) : b.numbers([3]);
+    const axes = b.opset < 18 ? { axes: [-1] } : {};
+    const square = b.chance(0.5)
+      ? b.add('Mul', [x.name, x.name], [2, 3])
+      : b.add('Pow', [x.name, b.graph.scalar('float32', 2)], [2, 3]);
+    const last = b.opset < 18 ? [] : [b.graph.int64s([-1])];
+    const mean = b.add('ReduceMean', [square.name, ...last], [2, 1], axes);
+    const root = b.add('Sqrt', [b.add('Add', [mean.name, b.graph.scalar('float32', 1e-3)], [2, 1]).name], [2, 1]);
+    const normed = b.chance(0.5)
+      ? b.add('Div', [x.name, root.name], [2, 3])
+      : b.add('Mul', [x.name, b.add('Reciprocal', [root.name], [2, 1]).name], [2, 3]);
+    b.values.push(b.add('Mul', [weight.name, normed.name], [2, 3]));
+  },
+  sigmoidLinearUnit: (b) => {
+    const x = b.squeezed(b.shaped([2, 3]), -2, 2);
+    b.values.push(b.add('Mul', [x.name, b.add('Sigmoid', [x.name], [2, 3]).name], [2, 3]));
+  },
+  // a row of the mask is all -∞: 0 in place of NaN, and no gradient there
+  guardedSoftmax: (b) => {
+    const scores = b.squeezed(b.shaped([2, 3]), -2, 2);
+    const none = Number.NEGATIVE_INFINITY;
+    const mask = b.constant([2, 3], [0, none, 0, none, none, none]);
+    const softmax = b.add('Softmax', [b.add('Add', [scores.name, mask.name], [2, 3]).name], [2, 3], { axis: 1 });
+    const test = b.add('IsNaN', [softmax.name], [2, 3]);
+    b.values.push(b.add('Where', [test.name, b.graph.scalar('float32', 0), softmax.name], [2, 3]));
+  },
+  // as grouped heads are repeated
+  repeatedHeads: (b) => {
+    const x = b.shaped([1, 2, 3, 2]);
+    const shapes = [
+      [1, 2, 1, 3, 2],
+      [1, 2, 2, 3, 2],
+      [1, 4, 3, 2],
+    ].map((dims) => ({ dims, at: b.graph.int64s(dims) }));
+    b.values.push(
+      shapes.reduce((value, { dims, at }, step) => b.add(step === 1 ? 'Expand' : 'Reshape', [value.name, at], dims), x),
+    );
+  },
+};
+
 /** Operators that every opset from 11 on has, to connect with. */
 const common = ['Add', 'Mul', 'Sub', 'Tanh', 'Sigmoid', 'MatMul', 'Transpose', 'Concat', 'Exp', 'Neg'];
 
@@ -159,6 +214,7 @@ export function randomGraph(lead: string, seed: number): RandomGraph {
   const at = builder.integer(more + 1);
   for (let step = 0; step <= more; step++) {
     if (step === at) place(lead, chosen);
+    else if (chosen.opset >= 11 && builder.chance(0.25)) builder.pick(Object.values(groups))(builder);
     else if (others.length > 0) {
       const { name, cases } = builder.pick(others);
       place(name, builder.pick(cases));

@@ -159,7 +159,11 @@ export const reductionRules: Record<string, GradientRule> = {
   ReduceMean: reduction((g, _x, _y, dy, count) => g.scale(dy, 1 / count)),
   ReduceSumSquare: reduction((g, x, _y, dy) => g.mul(g.scale(x, 2), dy)),
   ReduceL1: reduction((g, x, _y, dy) => g.mul(g.add('Sign', [x]), dy)),
-  ReduceL2: reduction((g, x, y, dy) => g.mul(x, g.add('Div', [dy, y]))),
+  // Where all is 0 the norm has a kink: 0, as PyTorch has it.
+  ReduceL2: reduction((g, x, y, dy) => {
+    const zero = g.scalarLike(y, 0);
+    return g.mul(x, g.add('Where', [g.add('Equal', [y, zero]), zero, g.add('Div', [dy, y])]));
+  }),
   ReduceLogSum: reduction((g, _x, y, dy) => g.add('Div', [dy, g.add('Exp', [y])])),
   ReduceLogSumExp: reduction((g, x, y, dy) => g.mul(g.add('Exp', [g.sub(x, y)]), dy)),
   ReduceProd: reduction((g, x, y, dy) => g.add('Div', [g.mul(dy, y), x])),
