@@ -29,6 +29,7 @@ import { EmbeddingTable } from './embedding.ts';
 import { holdsBfloat16 } from './exact-files.ts';
 import { generate } from './generate.ts';
 import { logLikelihood } from './log-likelihood.ts';
+import { MemoryPeak } from './memory.ts';
 import { chooseProvider } from './runtime.ts';
 import { SuffixLayout } from './suffix-training.ts';
 import { OnnxTraining } from './training.ts';
@@ -38,6 +39,7 @@ export class OnnxLanguageModel implements LanguageModel {
   readonly contextLength: number | null;
   readonly notes: readonly string[];
   #decoder: Promise<Decoder> | null = null;
+  readonly #memory = new MemoryPeak();
 
   constructor(
     readonly files: ModelFiles,
@@ -153,13 +155,13 @@ export class OnnxLanguageModel implements LanguageModel {
   }
 
   peakMemoryBytes(): number {
-    // Node gives kilobytes on every system.
-    return process.resourceUsage().maxRSS * 1024;
+    return this.#memory.bytes;
   }
 
   async close(): Promise<void> {
     const decoder = this.#decoder;
     this.#decoder = null;
+    this.#memory.close();
     await (await decoder?.catch(() => null))?.close();
     await this.embedding?.close();
   }

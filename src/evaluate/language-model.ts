@@ -135,7 +135,7 @@ export interface LanguageModel {
     hooks: Hooks<LogLikelihoodResult>,
   ): Promise<void>;
   openTraining(settings: TrainingOptions): Promise<TrainingEngine>;
-  /** Peak resident memory of the process so far, in bytes. */
+  /** Peak memory of the process so far, in bytes; without the pages of files where the system tells them apart (Linux). */
   peakMemoryBytes(): number | null;
   close(): Promise<void>;
 }

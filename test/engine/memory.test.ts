@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { MemoryPeak, ownBytes } from '../../src/engine/memory.ts';
+
+describe('memory of a process', () => {
+  it('leaves out the pages of files', () => {
+    const status =
+      'VmHWM:\t 900000 kB\nVmRSS:\t  800000 kB\nRssAnon:\t  200000 kB\nRssFile:\t  599000 kB\nRssShmem:\t    1000 kB\n';
+    expect(ownBytes(status)).toBe(201_000 * 1024);
+    expect(ownBytes('VmRSS:\t  800000 kB\n')).toBeNull();
+  });
+
+  it('remembers its peak', () => {
+    const peak = new MemoryPeak();
+    const before = peak.bytes;
+    let block: Uint8Array | null = new Uint8Array(150e6).fill(1);
+    const during = peak.bytes;
+    expect(during).toBeGreaterThan(before + 100e6 * Number(block.length > 0));
+    block = null;
+    expect(peak.bytes).toBeGreaterThanOrEqual(during);
+    peak.close();
+  });
+});
