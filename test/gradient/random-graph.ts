@@ -164,14 +164,15 @@ const groups: Record<string, (b: Builder) => void> = {
     const x = b.squeezed(b.shaped([2, 3]), -2, 2);
     b.values.push(b.add('Mul', [x.name, b.add('Sigmoid', [x.name], [2, 3]).name], [2, 3]));
   },
-  // a row of the mask is all -∞: 0 in place of NaN, and no gradient there
+  // a row of the mask is all -∞, as of padding that nothing reads: its NaN must not reach the gradient of the others
   guardedSoftmax: (b) => {
     const scores = b.squeezed(b.shaped([2, 3]), -2, 2);
     const none = Number.NEGATIVE_INFINITY;
     const mask = b.constant([2, 3], [0, none, 0, none, none, none]);
     const softmax = b.add('Softmax', [b.add('Add', [scores.name, mask.name], [2, 3]).name], [2, 3], { axis: 1 });
     const test = b.add('IsNaN', [softmax.name], [2, 3]);
-    b.values.push(b.add('Where', [test.name, b.graph.scalar('float32', 0), softmax.name], [2, 3]));
+    const guarded = b.add('Where', [test.name, b.graph.scalar('float32', 0), softmax.name], [2, 3]);
+    b.values.push(b.add('Gather', [guarded.name, b.graph.scalar('int64', 0)], [3]));
   },
   // as grouped heads are repeated
   repeatedHeads: (b) => {
