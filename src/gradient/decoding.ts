@@ -7,7 +7,7 @@ const decoding = new Set(['Cast', 'DequantizeLinear', 'com.microsoft.GatherBlock
 const smallest = 1024;
 
 /**
- * Gives every use of a decoded weight a decoding of its own, placed right before it. Forward and backward pass share
+ * Gives every use of a decoded weight a decoding of its own, which runs right before it. Forward and backward pass share
  * weights: one decoding for both would stay in memory between them, and after a few layers the whole model would be
  * there in float32. Each takes its weight under a name of its own, and as an input with a default, because ONNX Runtime
  * would else join equal nodes and compute those of constants when the session is made.
@@ -73,12 +73,13 @@ export function decodeWhereUsed(graph: Graph): void {
     into.push(copy);
     return copy.outputs[node.outputs.indexOf(name)] ?? '';
   };
-  graph.nodes = graph.nodes.flatMap((node) => {
-    if (decoded.has(node)) return [];
-    const before: GraphNode[] = [];
-    node.inputs = node.inputs.map((input) => (input !== '' && isDecoded(input) ? copyOf(input, before) : input));
-    return [...before, node];
-  });
+  const copies: GraphNode[] = [];
+  const rest = graph.nodes.filter((node) => !decoded.has(node));
+  for (const node of rest)
+    node.inputs = node.inputs.map((input) => (input !== '' && isDecoded(input) ? copyOf(input, copies) : input));
+  // In front of everything: of a node's inputs ONNX Runtime makes first the one whose maker stands last (schedule.ts).
+  // So a weight is decoded when all else that its product needs is there.
+  graph.nodes = [...copies, ...rest];
   const read = new Set(graph.nodes.flatMap(({ inputs }) => inputs));
   for (const name of graph.initializers.keys()) if (!read.has(name)) graph.initializers.delete(name);
 }
