@@ -135,6 +135,8 @@ export class OnnxLanguageModel implements LanguageModel {
     batchSize,
     position = 'prefix',
     passes = 1,
+    recompute,
+    microBatchSize,
   }: TrainingOptions): Promise<TrainingEngine> {
     if (!this.embedding) throw noEmbedding(this.files);
     const { padTokenId } = this.tokenizer;
@@ -150,6 +152,8 @@ export class OnnxLanguageModel implements LanguageModel {
       padTokenId,
       contextLength,
       layout,
+      recompute,
+      microBatchSize,
       onPlacement: this.#onPlacement,
     });
   }

@@ -6,16 +6,19 @@ import {
   gradientOutput,
   labelsInput,
   lossOutput,
+  memoryNeed,
   softPromptInput,
   softPromptPlacesInput,
   type TrainingSizes,
   trainingForward,
-  trainingGraph,
+  trainingModel,
+  typedTrainingGraph,
   weightsInput,
 } from '../gradient/index.ts';
 import { type OnnxFile, type OnnxModel, weightsInPlace } from '../onnx/index.ts';
 import { HumanError, throwIfCancelled } from '../shared/errors.ts';
-import type { ProviderReport } from '../shared/results.ts';
+import type { ProviderReport, Recomputation } from '../shared/results.ts';
+import { answerTokensOf, inParts, memoryForSteps, NotEnoughMemory, partsNote, saysOutOfMemory } from './parts.ts';
 import { providerOf } from './providers.ts';
 import { createSession, loadOnnxRuntime, type OrtTensor, type PlacementSettings, type Session } from './runtime.ts';
 import { paddedAnswers, paddedLength } from './shapes.ts';
@@ -27,6 +30,12 @@ export interface TrainingSettings {
   padTokenId: number;
   /** Positions that the model has, where that is known: padding must not go beyond. */
   contextLength?: number | null;
+  /** What the way back computes again to take less memory. Default: none. */
+  recompute?: Recomputation;
+  /** Items of a step that are computed at a time; absent: as many as memory holds. */
+  microBatchSize?: number;
+  /** Bytes that a step may take besides the weights; absent: what is free. */
+  memoryBytes?: number;
   /** How rows are laid out, where the soft prompt does not stand in front of the text. */
   layout?: TrainingLayout;
   /** Told once which nodes of the training graph the CPU computes, where another provider runs. */
@@ -47,16 +56,15 @@ export interface TrainingLayout {
 }
 
 /** The soft prompt in front of the text. */
-function prefixLayout(forward: OnnxModel, settings: TrainingSettings): TrainingLayout {
+function prefixLayout(forward: OnnxModel, settings: TrainingSettings, most: () => number): TrainingLayout {
   const { padTokenId, contextLength, provider } = settings;
   const { shapes } = providerOf(provider);
   // The last batch of a pass is filled up where a further shape would cost more than the rows.
-  const rows = shapes === 'few' ? settings.batchSize : 1;
   return {
-    batch: async (examples, vectors) => ({
-      forward,
-      batch: trainingBatch(examples, vectors, padTokenId, contextLength, { shapes, rows }),
-    }),
+    batch: async (examples, vectors) => {
+      const rows = shapes === 'few' ? Math.min(settings.batchSize, most()) : 1;
+      return { forward, batch: trainingBatch(examples, vectors, padTokenId, contextLength, { shapes, rows }) };
+    },
     notes: [],
   };
 }
@@ -66,6 +74,19 @@ function prefixLayout(forward: OnnxModel, settings: TrainingSettings): TrainingL
  * (4.4 against 2.6 GB for SmolLM2-135M at 8 × 128 tokens), and an arena keeps the peak of every length it has met.
  */
 const workingMemory = { enableMemPattern: false, enableCpuMemArena: false };
+
+/**
+ * On the CPU the graph runs as it was written: the order of its nodes decides how long values are kept, and ONNX Runtime's
+ * optimiser would make one node of two that compute the same, which is what recomputation is made of, and copies of
+ * transposed weights. It had nothing to add (the same time; sessions open in half of it).
+ */
+const asItStands = { ...workingMemory, graphOptimizationLevel: 'disabled' as const };
+
+/** Elsewhere the optimiser makes the graph fit the provider; it only must not merge what is computed twice. */
+const withCopies = {
+  ...workingMemory,
+  extra: { optimization: { disable_specified_optimizers: 'CommonSubexpressionElimination' } },
+};
 
 export { paddedAnswers, paddedLength } from './shapes.ts';
 
@@ -166,6 +187,12 @@ export class OnnxTraining implements TrainingEngine {
   readonly #sessions = new Map<string, Session>();
   /** Whether a session has been asked where its nodes run: the same for all of them, more or less. */
   #placed = false;
+  /** Examples that are computed at a time. */
+  #most: number;
+  /** Whether memory was short. */
+  #short = false;
+  /** Bytes that were free for steps before the first. */
+  readonly #memory: number;
 
   /** @throws HumanError where the graph has no token embedding */
   constructor(
@@ -174,25 +201,81 @@ export class OnnxTraining implements TrainingEngine {
   ) {
     this.#file = weightsInPlace(file);
     this.#arithmetic = arithmeticNotes(this.#file);
-    this.#layout = settings.layout ?? prefixLayout(trainingForward(this.#file), settings);
+    this.#most = settings.microBatchSize ?? Number.POSITIVE_INFINITY;
+    this.#memory = settings.memoryBytes ?? memoryForSteps();
+    this.#layout = settings.layout ?? prefixLayout(trainingForward(this.#file), settings, () => this.#most);
     this.#checked = settings.provider.running === 'cpu';
   }
 
   get notes(): readonly string[] {
-    return [...this.#arithmetic, ...this.#layout.notes];
+    return [...this.#arithmetic, ...this.#layout.notes, ...(this.#short ? [partsNote(this.#most)] : [])];
   }
 
   async step(examples: readonly TrainingExample[], softPrompt: SoftPrompt, signal?: AbortSignal): Promise<StepResult> {
-    const { batch, outputs } = await this.#run(examples, softPrompt, true, signal);
-    if (!this.#checked) await this.#check(batch, outputs, examples, softPrompt, signal);
-    const gradient = outputs[gradientOutput]?.data;
-    if (!(gradient instanceof Float32Array)) throw new Error('the training graph gives a float32 gradient');
-    return {
-      loss: lossOf(outputs),
-      answerTokens: batch.answerTokens,
-      gradient: Float32Array.from(gradient),
-      batch: [batch.sizes.batch, batch.sizes.length + (batch.sizes.past ?? 0)],
-    };
+    const gradient = new Float32Array(softPrompt.vectors * softPrompt.hiddenSize);
+    const total = await this.#inParts(
+      examples,
+      softPrompt,
+      true,
+      signal,
+      (outputs, share) => {
+        const part = outputs[gradientOutput]?.data;
+        if (!(part instanceof Float32Array)) throw new Error('the training graph gives a float32 gradient');
+        if (share === 1) gradient.set(part);
+        else for (const [at, value] of part.entries()) gradient[at] = (gradient[at] ?? 0) + share * value;
+      },
+      () => gradient.fill(0),
+    );
+    return { ...total, gradient };
+  }
+
+  async loss(
+    examples: readonly TrainingExample[],
+    softPrompt: SoftPrompt,
+    signal?: AbortSignal,
+  ): Promise<{ loss: number; answerTokens: number }> {
+    const { loss, answerTokens } = await this.#inParts(examples, softPrompt, false, signal);
+    return { loss, answerTokens };
+  }
+
+  /**
+   * Runs the examples, all at once or in parts, and adds up: the loss is the mean over all answer tokens, so a part
+   * counts by its share of these. Where memory runs out, with half as many at a time from then on.
+   * @param onPart outputs of a part and its share of the answer tokens
+   * @param onRestart what `onPart` was told so far does not count
+   */
+  async #inParts(
+    examples: readonly TrainingExample[],
+    softPrompt: SoftPrompt,
+    withGradient: boolean,
+    signal: AbortSignal | undefined,
+    onPart: (outputs: Record<string, OrtTensor>, share: number) => void = () => {},
+    onRestart: () => void = () => {},
+  ): Promise<{ loss: number; answerTokens: number; batch: [number, number] }> {
+    const answerTokens = answerTokensOf(examples);
+    for (;;) {
+      const parts = inParts(examples, this.#most);
+      let loss = 0;
+      let longest = 0;
+      try {
+        for (const part of parts) {
+          const { batch, outputs } = await this.#run(part, softPrompt, withGradient, signal);
+          if (withGradient && !this.#checked) await this.#check(batch, outputs, part, softPrompt, signal);
+          const share = parts.length === 1 ? 1 : batch.answerTokens / answerTokens;
+          loss += share * lossOf(outputs);
+          longest = Math.max(longest, batch.sizes.length + (batch.sizes.past ?? 0));
+          onPart(outputs, share);
+        }
+        return { loss, answerTokens, batch: [examples.length, longest] };
+      } catch (thrown) {
+        const most = Math.max(...parts.map(({ length }) => length));
+        if (most <= 1 || !saysOutOfMemory(thrown)) throw asStepError(thrown);
+        this.#most = Math.ceil(most / 2);
+        this.#short = true;
+        await this.close();
+        onRestart();
+      }
+    }
   }
 
   /** Whether a step on this provider is known to be right. */
@@ -234,15 +317,6 @@ export class OnnxTraining implements TrainingEngine {
     } finally {
       await beside.close();
     }
-  }
-
-  async loss(
-    examples: readonly TrainingExample[],
-    softPrompt: SoftPrompt,
-    signal?: AbortSignal,
-  ): Promise<{ loss: number; answerTokens: number }> {
-    const { batch, outputs } = await this.#run(examples, softPrompt, false, signal);
-    return { loss: lossOf(outputs), answerTokens: batch.answerTokens };
   }
 
   async close(): Promise<void> {
@@ -292,14 +366,7 @@ export class OnnxTraining implements TrainingEngine {
         });
       feeds[name] = tensor;
     }
-    try {
-      return { batch, outputs: await session.run(feeds) };
-    } catch (thrown) {
-      throw new HumanError('engine', `The training step failed in ONNX Runtime: ${String(thrown)}`, {
-        todo: 'A smaller batch size or shorter prompts need less memory.',
-        cause: thrown,
-      });
-    }
+    return { batch, outputs: await session.run(feeds) };
   }
 
   async #session(forward: OnnxModel, sizes: TrainingSizes, withGradient: boolean): Promise<Session> {
@@ -317,12 +384,16 @@ export class OnnxTraining implements TrainingEngine {
       this.#sessions.delete(oldest[0]);
       await oldest[1].release();
     }
-    const model = trainingGraph(forward, sizes, { withGradient });
-    const { onPlacement } = this.settings;
-    const session = await createSession(model, {
-      provider: this.settings.provider,
+    const { onPlacement, provider, recompute } = this.settings;
+    const g = typedTrainingGraph(forward, sizes, { withGradient, recompute });
+    if (provider.running === 'cpu') {
+      const { peak } = memoryNeed(g);
+      if (peak > this.#memory) throw new NotEnoughMemory(peak, this.#memory);
+    }
+    const session = await createSession(trainingModel(forward, g), {
+      provider,
       weightFolder: this.#file.folder,
-      options: workingMemory,
+      options: provider.running === 'cpu' ? asItStands : withCopies,
       ...(withGradient && !this.#placed && onPlacement && { placement: { graph: 'training', report: onPlacement } }),
     });
     this.#placed ||= withGradient;
@@ -358,6 +429,20 @@ function relativeDifference(a: OrtTensor['data'] | undefined, b: OrtTensor['data
     length += value ** 2;
   }
   return length === 0 ? Math.sqrt(difference) : Math.sqrt(difference / length);
+}
+
+/** What a step failed of, for people; errors that say it already stay as they are. */
+function asStepError(thrown: unknown): unknown {
+  if (thrown instanceof HumanError) return thrown;
+  const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;
+  const message =
+    thrown instanceof NotEnoughMemory
+      ? `One training example needs ${gigabytes(thrown.needed)} besides the weights; ${gigabytes(thrown.available)} are free.`
+      : `The training step failed in ONNX Runtime: ${String(thrown)}`;
+  return new HumanError('engine', message, {
+    todo: 'Shorter prompts need less memory, and so does recompute: blocks.',
+    cause: thrown,
+  });
 }
 
 function lossOf(outputs: Record<string, OrtTensor>): number {

@@ -3,7 +3,7 @@
  * scripted one.
  */
 import type { SoftPromptPosition } from '../shared/modes.ts';
-import type { GenerationOptions, ModelIdentity, ProviderReport, StopReason } from '../shared/results.ts';
+import type { GenerationOptions, ModelIdentity, ProviderReport, Recomputation, StopReason } from '../shared/results.ts';
 
 /** A tuned soft prompt: row-major float32 [vectors, hiddenSize], in the space of the token embedding's output. */
 export interface SoftPrompt {
@@ -109,6 +109,10 @@ export interface TrainingOptions {
   position?: SoftPromptPosition;
   /** How often each training example is seen: what can be computed once is kept where it is seen again. Default: 1. */
   passes?: number;
+  /** What a step computes again to take less memory. Default: none. */
+  recompute?: Recomputation;
+  /** Items of a step that are computed at a time; absent: as many as memory holds. */
+  microBatchSize?: number;
 }
 
 export interface LanguageModel {

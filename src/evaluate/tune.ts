@@ -42,10 +42,10 @@ export async function tune(
   const batches = planBatches(data.training, settings.batchSize, settings.steps, settings.seed);
   const state = (await run.loadCheckpoint()) ?? (await start(model, settings));
   await run.truncateTuning(state.step);
-  const { vectors, batchSize, position = 'prefix' } = settings;
+  const { vectors, batchSize, position = 'prefix', recompute, microBatchSize } = settings;
   for (const each of [state, ...(state.best ? [state.best] : [])]) each.softPrompt = { ...each.softPrompt, position };
   const passes = (settings.steps * batchSize) / data.training.length;
-  const training = await model.openTraining({ vectors, batchSize, position, passes });
+  const training = await model.openTraining({ vectors, batchSize, position, passes, recompute, microBatchSize });
   const clock = new StepClock(settings);
   const tuning: Tuning = { model, benchmark, settings, run, hooks, data, batches, training };
   let mark = performance.now();

@@ -6,6 +6,7 @@ export { type Arithmetic, arithmeticNotes, arithmeticOf, exactArithmetic } from 
 export { answerPositionsInput, inputSizes, type Sizes } from './inputs.ts';
 export { withOpenEmbedding } from './lowerings/index.ts';
 export { type LoweredOperator, sizedGraph, type TuningReport, tuningReport } from './report.ts';
+export { type MemoryNeed, memoryNeed } from './schedule.ts';
 export {
   type Embedding,
   findEmbedding,
@@ -21,6 +22,8 @@ export {
   type TrainingSizes,
   trainingForward,
   trainingGraph,
+  trainingModel,
+  typedTrainingGraph,
   weightsInput,
 } from './training-graph.ts';
 export { specialise, type TypedGraph } from './typed-graph.ts';

@@ -2,6 +2,7 @@
 
 import type { OnnxModel } from '../onnx/index.ts';
 import { HumanError } from '../shared/errors.ts';
+import type { Recomputation } from '../shared/results.ts';
 import { answerLogitsGraph } from './answer-rows.ts';
 import { backward, type MissingRule, missingRule, missingRules, pathBetween } from './backward.ts';
 import { withCacheBranch } from './cache-branch.ts';
@@ -12,6 +13,7 @@ import { inputSizes } from './inputs.ts';
 import { lowerProductsOfFewBits } from './lowerings/bits.ts';
 import { lowered, lowerNodes } from './lowerings/index.ts';
 import { mergePatterns } from './patterns.ts';
+import { recompute } from './recompute.ts';
 import { orderForMemory } from './schedule.ts';
 import { simplify } from './simplify.ts';
 import { softPromptInput, spliceSoftPrompt } from './splice.ts';
@@ -32,6 +34,8 @@ export interface TrainingSizes {
 export interface TrainingGraphOptions {
   /** False: the loss alone. */
   withGradient?: boolean;
+  /** What the way back makes again instead of keeping it. */
+  recompute?: Recomputation;
 }
 
 export const labelsInput = 'answer_labels';
@@ -65,16 +69,22 @@ export function trainingForward(file: OnnxModel, { anywhere = false, cached = fa
  * @throws HumanError listing the operators without a gradient rule, or where a shape cannot be worked out
  */
 export function trainingGraph(forward: OnnxModel, sizes: TrainingSizes, options: TrainingGraphOptions = {}): OnnxModel {
-  const { graph } = typedTrainingGraph(forward, sizes, options);
-  decodeWhereUsed(graph);
-  return { ...forward, opsets: withDomain(forward.opsets), functions: [], graph };
+  return trainingModel(forward, typedTrainingGraph(forward, sizes, options));
 }
+
+/** The model of a graph of {@link typedTrainingGraph}. */
+export const trainingModel = (forward: OnnxModel, { graph }: TypedGraph): OnnxModel => ({
+  ...forward,
+  opsets: withDomain(forward.opsets),
+  functions: [],
+  graph,
+});
 
 /** {@link trainingGraph} with what is known of its values. */
 export function typedTrainingGraph(
   forward: OnnxModel,
   sizes: TrainingSizes,
-  { withGradient = true }: TrainingGraphOptions = {},
+  { withGradient = true, recompute: again = 'none' }: TrainingGraphOptions = {},
 ): TypedGraph {
   const g = specialiseForward(forward, sizes);
   if (withGradient) lowerPath(g);
@@ -99,7 +109,9 @@ export function typedTrainingGraph(
   g.graph.outputs = outputs;
   g.graph.valueInfo = [];
   g.graph.prune();
+  if (withGradient) recompute(g, again, forwardNodes, [softPromptInput]);
   orderForMemory(g.graph, forwardNodes, seeds);
+  decodeWhereUsed(g.graph);
   // Inputs that nothing reads at these sizes are kept: callers feed what the model asks for.
   return g;
 }

@@ -158,6 +158,14 @@ export type RunStatus = 'running' | 'stopped' | 'failed' | 'finished';
 /** What a learning rate may be besides a number. */
 export const learningRateWords = ['auto', 'formula', 'search'] as const;
 
+/**
+ * What a tuning step computes again to take less memory. `none`: all that the way back reads is kept. `attention`:
+ * attention weights are made again from queries and keys. `blocks`: only what all other values come through is kept (the
+ * residual stream after each attention and each MLP), and everything in between is made again.
+ */
+export const recomputations = ['none', 'attention', 'blocks'] as const;
+export type Recomputation = (typeof recomputations)[number];
+
 /** Soft-prompt settings of a run. */
 export interface SoftPromptSettings {
   vectors: number;
@@ -172,6 +180,10 @@ export interface SoftPromptSettings {
   seed: number;
   /** Where the vectors stand; `prefix` where absent (runs of earlier versions). */
   position?: SoftPromptPosition;
+  /** `none` where absent. Gradients are the same up to rounding. */
+  recompute?: Recomputation;
+  /** Items of a step that are computed at a time; absent: as many as memory holds. */
+  microBatchSize?: number;
   validateEvery: number;
   /** Items of the held-out slice generated at each validation. */
   validationItems: number;
