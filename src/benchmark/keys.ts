@@ -1,6 +1,6 @@
 /** The keys of benchmark files (lm-evaluation-harness 0.4.13's TaskConfig, and ours under `metadata.softbench`) and their types. One row a key. */
 import { softPromptPositions } from '../shared/modes.ts';
-import { learningRateWords } from '../shared/results.ts';
+import { learningRateWords, recomputations } from '../shared/results.ts';
 import type { Configuration, Path } from './configuration.ts';
 import { suggestion } from './near-miss.ts';
 
@@ -203,6 +203,18 @@ export const softPromptKeys: ReadonlyMap<string, Key> = new Map(
       description:
         'Where the vectors stand: `prefix`, in front of the text as in the published method, or `suffix`, between the text and the answer, which makes steps cheaper. Default: prefix.',
       check: oneOf(...softPromptPositions),
+    },
+    recompute: {
+      kinds: ['string'],
+      description:
+        'What a step computes again to take less memory: `none`, `attention` (attention weights) or `blocks` (everything between the residual streams). Gradients stay the same. Default: none.',
+      check: oneOf(...recomputations),
+    },
+    micro_batch_size: {
+      kinds: ['integer'],
+      description:
+        'Items of a step that are computed at a time; their gradients are accumulated. Default: as many as memory holds.',
+      check: atLeast(1),
     },
     validate_every: { kinds: ['integer'], description: 'Steps between validations. Default: 10.', check: atLeast(1) },
     validation_items: {

@@ -1,6 +1,11 @@
 /** From the keys of a benchmark file to typed settings, with every finding reported at its place. */
 import { isPromptMode, isSoftPromptPosition, type PromptMode, promptModes } from '../shared/modes.ts';
-import { type GenerationOptions, learningRateWords, type SoftPromptSettings } from '../shared/results.ts';
+import {
+  type GenerationOptions,
+  learningRateWords,
+  recomputations,
+  type SoftPromptSettings,
+} from '../shared/results.ts';
 import type { Configuration, Path } from './configuration.ts';
 import { type DataOptions, splitsOf } from './data.ts';
 import type { DataFormat } from './dataset-folder.ts';
@@ -69,6 +74,7 @@ const defaultSoftPrompt: SoftPromptSettings = {
   init: 'vocabulary',
   seed: 0,
   position: 'prefix',
+  recompute: 'none',
   validateEvery: 10,
   validationItems: 32,
 };
@@ -409,6 +415,8 @@ function readSoftbench(configuration: Configuration): Settings['softbench'] {
       init: soft.init === 'random' ? 'random' : defaultSoftPrompt.init,
       seed: number(soft.seed) ?? defaultSoftPrompt.seed,
       position: isSoftPromptPosition(soft.position) ? soft.position : defaultSoftPrompt.position,
+      recompute: recomputations.find((one) => one === soft.recompute) ?? defaultSoftPrompt.recompute,
+      ...(number(soft.micro_batch_size) !== null && { microBatchSize: number(soft.micro_batch_size) ?? 1 }),
       validateEvery: number(soft.validate_every) ?? defaultSoftPrompt.validateEvery,
       validationItems: number(soft.validation_items) ?? defaultSoftPrompt.validationItems,
     },

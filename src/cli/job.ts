@@ -13,7 +13,14 @@ import {
   softPromptPositions,
 } from '../shared/modes.ts';
 import type { JobRequest } from '../shared/protocol.ts';
-import { learningRateWords, type RunFile, type RunSummary, type SoftPromptSettings } from '../shared/results.ts';
+import {
+  learningRateWords,
+  type Recomputation,
+  type RunFile,
+  type RunSummary,
+  recomputations,
+  type SoftPromptSettings,
+} from '../shared/results.ts';
 import { loadResults, resumableGroup } from '../study/index.ts';
 import type { Given, Options } from './arguments.ts';
 import {
@@ -44,6 +51,16 @@ const jobOptions = {
     type: 'text',
     value: 'PLACE',
     help: 'where the soft prompt stands: "prefix", in front of the text, or "suffix", behind it (cheaper steps)',
+  },
+  recompute: {
+    type: 'text',
+    value: 'WHAT',
+    help: 'what a tuning step computes again to take less memory: "none", "attention" or "blocks"',
+  },
+  'micro-batch-size': {
+    type: 'whole',
+    least: 1,
+    help: 'training items of a step that are computed at a time, their gradients accumulated (as many as memory holds)',
   },
   'tuning-batch-size': { type: 'whole', least: 1, help: 'training items per tuning step' },
   'validate-every': { type: 'whole', least: 1, help: 'tuning steps between validations' },
@@ -128,6 +145,12 @@ function positionOf(text: string | undefined): SoftPromptPosition | undefined {
   throw new HumanError('bad-input', `--position needs ${softPromptPositions.join(' or ')}, not "${text}".`);
 }
 
+function recomputeOf(text: string | undefined): Recomputation | undefined {
+  const word = recomputations.find((one) => one === text);
+  if (text === undefined || word) return word;
+  throw new HumanError('bad-input', `--recompute needs ${recomputations.join(', ')}, not "${text}".`);
+}
+
 function learningRateOf(text: string | undefined): SoftPromptSettings['learningRate'] | undefined {
   const word = learningRateWords.find((one) => one === text);
   if (text === undefined || word) return word;
@@ -168,6 +191,8 @@ async function requestOf(args: Given, defaultModes: Parameters<typeof jobCommand
     batchSize: args.number('tuning-batch-size'),
     learningRate: learningRateOf(args.text('learning-rate')),
     position: positionOf(args.text('position')),
+    recompute: recomputeOf(args.text('recompute')),
+    microBatchSize: args.number('micro-batch-size'),
     validateEvery: args.number('validate-every'),
     seed: args.number('seed'),
   });

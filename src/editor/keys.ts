@@ -81,6 +81,11 @@ export const valueMeanings: Record<string, Record<string, string>> = {
     prefix: 'In front of the text, as in the published method.',
     suffix: 'Between the text and the answer: the text is read without gradient, so a step costs less.',
   },
+  'metadata.softbench.soft_prompt.recompute': {
+    none: 'Everything that the way back reads is kept.',
+    attention: 'Attention weights are made again: less memory for long texts, a few percent more time.',
+    blocks: 'Only the residual stream is kept: a fourth or less of the memory, about a third more time.',
+  },
   'metadata.softbench.soft_prompt.init': {
     vocabulary: 'At the embeddings of tokens drawn by seed.',
     random: 'At random numbers of the scale of the embedding.',

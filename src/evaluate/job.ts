@@ -283,8 +283,13 @@ const determinants: { name: string; of(run: WantedRun): unknown }[] = [
       settings.shots,
       settings.fewShotSeed,
       settings.generation,
-      // Absent in runs of earlier versions; compared by itself.
-      settings.softPrompt && { ...settings.softPrompt, position: undefined },
+      // The position: absent in runs of earlier versions; compared by itself. The others change no more than rounding.
+      settings.softPrompt && {
+        ...settings.softPrompt,
+        position: undefined,
+        recompute: undefined,
+        microBatchSize: undefined,
+      },
     ],
   },
   { name: 'position of the soft prompt', of: positionOf },
