@@ -20,7 +20,7 @@ import {
 } from './runtime.ts';
 import { powerOfTwo } from './shapes.ts';
 import { prefixInput } from './shared-prefix.ts';
-import { streamlined } from './streamline.ts';
+import { streamlined, streamlinedForm } from './streamline.ts';
 import { type Continuing, howItContinues, ignoresUnused, readsLike, sharesAttention, type Tried } from './trials.ts';
 
 /** A place whose next-token distribution is wanted. */
@@ -154,17 +154,20 @@ export class Decoder {
     oneByOne = false,
   ): Promise<Decoder> {
     const ort = await loadOnnxRuntime();
-    const graph = streamlined(edited, signature, { rotate: settings.provider.running === 'cpu' });
-    const sessionSettings = { ...settings, weightFolder: graph.weightFolder };
+    const sessionSettings = { ...settings, weightFolder: edited.weightFolder };
     // Packing is the CPU's; a device has copies of its own.
     const packs = (settings.prepack ?? true) && providerOf(settings.provider).shapes === 'many';
     // Products with weights of few bits compute otherwise before they are packed (4 bits: activations are not quantised)
     // or not at all (8 bits).
     const packed =
-      packs && !hasFewBits(graph) ? await PackedWeights.of(graph.model, sessionSettings, settings.packedWeights) : null;
+      packs && !hasFewBits(edited)
+        ? await PackedWeights.of(edited.model, streamlinedForm, sessionSettings, settings.packedWeights)
+        : null;
     // Where they are not on disk yet, a session opens over the weights as they are in the file, and is followed by one
     // over packed weights where text is generated.
     const opened = await packed?.open();
+    const rotate = settings.provider.running === 'cpu';
+    const graph = opened ? edited : streamlined(edited, signature, { rotate });
     const session = opened ?? (await createSession(graph.model, { ...sessionSettings, prepack: packs && !packed }));
     return new Decoder(ort, session, signature, graph, settings, opened ? null : packed, oneByOne);
   }
@@ -179,7 +182,7 @@ export class Decoder {
     if (!unpacked || steps < 32) return;
     this.unpacked = null;
     const before = this.session;
-    this.session = await unpacked.session();
+    this.session = await unpacked.session(this.graph.model);
     await before.release();
   }
 

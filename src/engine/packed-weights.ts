@@ -91,8 +91,6 @@ function processor(): string {
 /** A model whose weights are, or can be, packed on disk. */
 export class PackedWeights {
   private constructor(
-    private readonly model: OnnxModel,
-    private readonly bytes: Uint8Array,
     private readonly settings: SessionSettings,
     private readonly limits: PackedWeightsLimits,
     private readonly root: string,
@@ -100,9 +98,13 @@ export class PackedWeights {
     private readonly weightBytes: number,
   ) {}
 
-  /** Null where the weights are few, too many or quantised, or the provider does not pack them. */
+  /**
+   * Null where the weights are few, too many or quantised, or the provider does not pack them. `form`: what is done to
+   * the model before it is written; another one makes another file.
+   */
   static async of(
     model: OnnxModel,
+    form: string,
     settings: SessionSettings,
     limits: PackedWeightsLimits = usualLimits(),
   ): Promise<PackedWeights | null> {
@@ -112,13 +114,13 @@ export class PackedWeights {
     const files = externalBytes(model.graph);
     const total = [...files.values()].reduce((sum, bytes) => sum + bytes, 0);
     if (total < limits.smallest || total * sizeFactor > limits.most) return null;
-    const bytes = encodeOnnx(model);
     const stamps = [...files.keys()].sort().map((location) => {
       const { size, mtimeMs } = statSync(join(settings.weightFolder, location));
       return [join(settings.weightFolder, location), size, mtimeMs];
     });
-    const key = sha256(JSON.stringify([sha256(bytes), stamps, await onnxRuntimeVersion(), processor()])).slice(0, 32);
-    return new PackedWeights(model, bytes, settings, limits, limits.folder, join(limits.folder, key), total);
+    const made = [sha256(encodeOnnx(model)), form, stamps, await onnxRuntimeVersion(), processor()];
+    const folder = join(limits.folder, sha256(JSON.stringify(made)).slice(0, 32));
+    return new PackedWeights(settings, limits, limits.folder, folder, total);
   }
 
   /** A session over the packed weights on disk; null where they are not there. */
@@ -142,21 +144,21 @@ export class PackedWeights {
     }
   }
 
-  /** A session over packed weights: on disk where that is possible, else in memory. */
-  async session(): Promise<Session> {
-    const kept = (await this.open()) ?? (await this.make());
-    return kept ?? createSession(this.model, { ...this.settings, prepack: true });
+  /** A session of the formed model over packed weights: on disk where that is possible, else in memory. */
+  async session(model: OnnxModel): Promise<Session> {
+    const kept = (await this.open()) ?? (await this.#make(model));
+    return kept ?? createSession(model, { ...this.settings, prepack: true });
   }
 
   /** Writes the packed weights, and gives a session over them; null where they cannot be written. */
-  async make(): Promise<Session | null> {
+  async #make(model: OnnxModel): Promise<Session | null> {
     const part = `${this.folder}.${randomUUID().slice(0, 8)}${partSuffix}`;
     try {
       mkdirSync(part, { recursive: true });
       this.#makeRoom();
       const { bavail, bsize } = statfsSync(part);
       if (this.weightBytes * sizeFactor * 1.5 > bavail * bsize) return null;
-      await this.#write(part);
+      await this.#write(model, part);
       renameSync(part, this.folder);
     } catch {
       // No place, or another process was faster: then its files serve.
@@ -166,10 +168,10 @@ export class PackedWeights {
     return this.open();
   }
 
-  async #write(part: string): Promise<void> {
+  async #write(model: OnnxModel, part: string): Promise<void> {
     const ort = await loadOnnxRuntime();
     const options = sessionOptions({ ...this.settings, prepack: true });
-    const session = await ort.InferenceSession.create(this.bytes, {
+    const session = await ort.InferenceSession.create(encodeOnnx(model), {
       ...options,
       optimizedModelFilePath: join(part, graphName),
       extra: {

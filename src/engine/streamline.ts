@@ -16,6 +16,9 @@ import { HumanError } from '../shared/errors.ts';
 import { type InferenceGraph, names } from './inference-graph.ts';
 import { prefixInput } from './shared-prefix.ts';
 
+/** Names what comes out of here: to be changed with it, because such graphs are kept on disk. */
+export const streamlinedForm = 'streamlined 1';
+
 /** What the inputs' sizes are made of. */
 interface Sizes {
   batch: number;
