@@ -19,7 +19,7 @@ import {
   tensorOf,
 } from '../onnx/index.ts';
 import { HumanError } from '../shared/errors.ts';
-import { inferenceRows } from './inference/index.ts';
+import { DependsOnData, inferenceRows } from './inference/index.ts';
 import { refusedOperators } from './refused.ts';
 import { SelectedRows } from './selected-rows.ts';
 import { axisOf, mostKnownValues, sameDims, size, type ValueType } from './types.ts';
@@ -228,6 +228,9 @@ export class TypedGraph {
 /** A tensor of more elements fits no machine's memory beside a model. */
 const mostElements = 2 ** 40;
 
+const sizesOfData =
+  'Tuning fixes all sizes beforehand: export the model so that they do not follow from what a text is (of a mixture of experts: so that every expert sees every token).';
+
 /** Types of a node's outputs; for an operator without a row, or inputs that do not fit, a HumanError saying where. */
 function infer(node: GraphNode, types: ReadonlyMap<string, ValueType>, opset: number): ValueType[] {
   const row = inferenceRows[node.fullOperator];
@@ -270,7 +273,10 @@ function infer(node: GraphNode, types: ReadonlyMap<string, ValueType>, opset: nu
     throw new HumanError(
       'unsupported',
       `The shape of ${node.fullOperator} (node "${node.place}") could not be worked out: ${thrown instanceof Error ? thrown.message : thrown}. Its inputs are ${shapes}.`,
-      { todo: 'Please report the model and its exporter.', cause: thrown },
+      {
+        todo: thrown instanceof DependsOnData ? sizesOfData : 'Please report the model and its exporter.',
+        cause: thrown,
+      },
     );
   }
 }

@@ -142,3 +142,20 @@ describe('what mixes chosen rows', () => {
     expect(refused).toThrow(`"${place}" (NonZero) chooses`);
   });
 });
+
+it('sizes that follow from the data are refused with what to do', () => {
+  const graph = new Graph();
+  graph.inputs = [{ name: 'x', dtype: 'float32', dims: [tokens, hidden] }];
+  const sizes = graph.add('Cast', [graph.add('ReduceSum', ['x', graph.int64s([1])], { attributes: { keepdims: 0 } })], {
+    attributes: { to: 7 },
+  });
+  const { outputs } = graph.addNode('Split', ['x', sizes], { outputCount: tokens, attributes: { axis: 0 } });
+  graph.outputs = outputs.map((name) => ({ name, dtype: 'float32', dims: null }));
+  const refused = (): unknown => specialise(modelOf(graph, 18), new Map([['x', x.dims]]));
+  expect(refused).toThrow(/Split.*depends on the values of/);
+  try {
+    refused();
+  } catch (thrown) {
+    expect((thrown as HumanError).details.todo).toMatch(/every expert sees every token/);
+  }
+});

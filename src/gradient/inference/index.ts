@@ -12,7 +12,7 @@ import { sizeInference } from './sizes.ts';
 
 export { type SliceRange, sliceRanges, splitSizes } from './movement.ts';
 export { matMulDims } from './product.ts';
-export { axesOf, type InferenceInput, type InferenceRow } from './row.ts';
+export { axesOf, DependsOnData, type InferenceInput, type InferenceRow } from './row.ts';
 
 /** Operators of the default domain by name; others as `domain.Operator`. */
 export const inferenceRows: Readonly<Record<string, InferenceRow>> = {

@@ -17,10 +17,13 @@ export function need(input: InferenceInput, index: number): ValueType {
   return type;
 }
 
+/** A shape that is known only once the model has run. */
+export class DependsOnData extends Error {}
+
 /** Values of an input that must be known for a shape to follow from it. */
 export function known(input: InferenceInput, index: number): readonly number[] {
   const { values } = need(input, index);
-  if (!values) throw new Error(`the shape depends on the values of "${input.node.input(index)}"`);
+  if (!values) throw new DependsOnData(`the shape depends on the values of "${input.node.input(index)}"`);
   return values;
 }
 
