@@ -27,11 +27,11 @@ export const wholeTextNote =
   'Tuning read the whole text at every step: this graph does not take keys and values of texts of different lengths (position: suffix saves nothing here).';
 
 /**
- * `count` rounded up to one of `steps` sizes an octave, `least` or more apart. Coarser than for a soft prompt in front:
- * places of the text cost next to nothing here, a further compiled graph costs as much as several steps.
+ * `count` rounded up to one of two sizes an octave, `least` or more apart. Coarser than for a soft prompt in front: a
+ * further compiled graph costs as much as several of these steps.
  */
-export function paddedTo(count: number, steps: number, least: number): number {
-  const step = Math.max(least, 2 ** Math.floor(Math.log2(Math.max(count, 1))) / steps);
+export function paddedTo(count: number, least: number): number {
+  const step = Math.max(least, 2 ** Math.floor(Math.log2(Math.max(count, 1))) / 2);
   return Math.ceil(count / step) * step;
 }
 
@@ -124,17 +124,17 @@ function behindTextSizes(
   const room = contextLength ?? Number.POSITIVE_INFINITY;
   const longest = vectors + Math.max(...examples.map(({ answer }) => answer.length - 1));
   const text = Math.max(...examples.map(({ prompt }) => prompt.length));
-  const length = Math.max(longest, Math.min(paddedTo(longest, 4, 8), room - text));
+  const length = Math.max(longest, Math.min(paddedTo(longest, 8), room - text));
   return {
     batch: examples.length,
     vectors,
     length,
+    // A place of the text costs next to nothing: only attention reads it.
     // Older exports cut their causal mask out of a table as long as the context: padding must not go beyond.
-    past: Math.max(text, Math.min(paddedTo(text, 2, 16), room - length)),
+    past: Math.max(text, Math.min(paddedTo(text, 64), room - length)),
     answers: paddedTo(
       examples.reduce((sum, { answer }) => sum + answer.length, 0),
-      2,
-      8,
+      32,
     ),
   };
 }
