@@ -166,6 +166,7 @@ export class SuffixLayout implements TrainingLayout {
   readonly #file: OnnxModel;
   readonly #behindText: OnnxModel | null;
   #wholeText: OnnxModel | null = null;
+  readonly sessions = 2;
 
   /**
    * @param decoder computes the texts' keys and values; opened at their first use

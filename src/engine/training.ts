@@ -53,6 +53,8 @@ export interface TrainingLayout {
   ): Promise<{ forward: OnnxModel; batch: TrainingBatch }>;
   /** Things that the user should know about the steps so far. */
   readonly notes: readonly string[];
+  /** Compiled graphs held for each one that a provider holds by default; steps are short beside making one. Default: 1. */
+  readonly sessions?: number;
 }
 
 /** The soft prompt in front of the text. */
@@ -378,7 +380,7 @@ export class OnnxTraining implements TrainingEngine {
       return held;
     }
     const { mostTrainingSessions } = providerOf(this.settings.provider);
-    while (this.#sessions.size >= mostTrainingSessions) {
+    while (this.#sessions.size >= mostTrainingSessions * (this.#layout.sessions ?? 1)) {
       const [oldest] = this.#sessions;
       if (!oldest) break;
       this.#sessions.delete(oldest[0]);
