@@ -1,5 +1,5 @@
 /** A model folder with its graph opened: everything that is known of a model before a session exists. */
-import { type OnnxFile, readOnnxFile } from '../onnx/index.ts';
+import { type OnnxFile, readOnnxFile, weightsInPlace } from '../onnx/index.ts';
 import type { ModelIdentity } from '../shared/results.ts';
 import { digestFiles, sha256 } from './digest.ts';
 import { type ModelFolder, readModelFolder } from './folder.ts';
@@ -19,7 +19,8 @@ export interface ModelFiles {
  */
 export function openModelFiles(path: string): ModelFiles {
   const folder = readModelFolder(path);
-  const file = readOnnxFile(folder.graphPath);
+  // Weights inside the graph file are left there too: its bytes would stay in memory as long as the model.
+  const file = weightsInPlace(readOnnxFile(folder.graphPath));
   const inputs = file.graph.inputs.filter(({ name }) => !file.graph.initializers.has(name));
   return {
     folder,
