@@ -4,7 +4,7 @@
 //   npm run bench                                               the bundled model
 //   npm run bench -- --model DIR --python PYTHON [--hf DIR]     a model of yours, and PyTorch beside it
 //
-//   --only step,suffix,decode,open,batch,few-shot,activation    some of the benches
+//   --only step,build,suffix,decode,open,batch,few-shot,activation    some of the benches
 //   --lengths 128,64,256     tokens a row of the tuning step (rows: --batch 8)
 //   --rounds 5               how often each program is asked
 //   --threads N              default: physical cores
@@ -14,9 +14,11 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { alternate, median, ratio, startChild } from '../bench/children.mjs';
 import { decode, opening } from '../bench/decode.mjs';
+import { writeLargeModel } from '../bench/large.mjs';
 import { leastFlops, shapeOf } from '../bench/limit.mjs';
 import { suffixStep } from '../bench/suffix.mjs';
 import { fewShotPrefix, questionText, randomSource, wordProblem } from '../bench/texts.mjs';
@@ -28,7 +30,7 @@ const { values: options } = parseArgs({
     python: { type: 'string' },
     hf: { type: 'string' },
     'transformers-js': { type: 'string' },
-    only: { type: 'string', default: 'step,suffix,decode,open,batch,few-shot,activation' },
+    only: { type: 'string', default: 'step,build,suffix,decode,open,batch,few-shot,activation' },
     lengths: { type: 'string', default: '128' },
     batch: { type: 'string', default: '8' },
     rounds: { type: 'string', default: '5' },
@@ -184,6 +186,34 @@ async function suffix(threads, contextLength) {
   }
 }
 
+/** The training graph from the file: this model's, and one of 7B parameters whose weights are not there. */
+async function build() {
+  const large = join(root, 'dist', 'bench', 'large');
+  mkdirSync(large, { recursive: true });
+  writeLargeModel(large, await import(pathToFileURL(product).href));
+  const own = existsSync(join(folder, 'model.onnx')) ? folder : join(folder, 'onnx');
+  for (const [name, place] of [
+    ['this model', own],
+    ['7B, weights absent', large],
+  ]) {
+    const file = join(place, 'model.onnx');
+    const taken = [];
+    let memory;
+    // A process each: what counts is the first time.
+    for (let round = 0; round < rounds; round++) {
+      const child = await startChild(process.execPath, [join(root, 'bench', 'build.mjs'), product, file]);
+      taken.push(await child.ask({ batch, length: 144, vectors, answers: batch * answer }));
+      memory = await child.stop();
+    }
+    results[`build, ${name}`] = { seconds: taken.map((entry) => entry.seconds), memory, ...taken[0] };
+    row(
+      `training graph, ${name}`,
+      seconds(taken),
+      `${median(taken.map((entry) => entry.cpuSeconds)).toFixed(2)} s of processor time, ${taken[0].nodes} nodes, peak ${gigabytes(memory.resident)}; a step would take ${gigabytes(taken[0].needed)} besides the weights`,
+    );
+  }
+}
+
 /** Sizes that fit the model: real ones, or small ones for a model with few positions. */
 const sizes = (contextLength) =>
   contextLength !== null && contextLength < 2048
@@ -289,6 +319,7 @@ const beside = (bench) => (threads, contextLength) =>
   });
 const known = {
   step,
+  build,
   suffix,
   decode: beside(decode),
   open: beside(opening),
@@ -309,7 +340,7 @@ await bundleProduct();
 let threads = options.threads ?? '0';
 let contextLength = null;
 let provider = null;
-if (chosen.some((name) => name !== 'activation')) {
+if (chosen.some((name) => name !== 'activation' && name !== 'build')) {
   const probe = await engine(threads);
   provider = probe.ready.provider;
   contextLength = probe.ready.contextLength;
