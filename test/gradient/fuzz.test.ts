@@ -36,8 +36,9 @@ async function compare(
     values.map((value, at) => ({ name, at, value, found: analytic[name]?.[at] ?? Number.NaN })),
   );
   const scale = Math.max(smallest, ...entries.map(({ value }) => Math.abs(value ?? 0)));
-  // Differences in float32 have an error of their own, which a gradient made smaller on its way does not share.
-  const allowed = measured.type === 'float64' ? 5 * measured.precision * scale : 2e-3 * scale + 1e-3;
+  // Differences in float32 have an error of their own, and nothing exact to ask where a graph is badly conditioned; the
+  // operators that have no float64 are held to 2e-3 one by one (rules.test.ts).
+  const allowed = measured.type === 'float64' ? 5 * measured.precision * scale : 1e-2 * scale + 1e-3;
   const wrong = entries.filter(({ value, found }) => value !== null && !(Math.abs(value - found) <= allowed));
   const lines = wrong.map(
     ({ name, at, value, found }) =>
