@@ -9,12 +9,12 @@ export const powerOfTwo = (count: number, least: number): number =>
 
 /**
  * Padded length for a row. Depends on nothing but the length: a resumed run computes what an unbroken one would.
- * `many`: eight steps an octave, so that padding costs a twelfth on the whole and lengths between 64 and 512 take no more
- * than 24 graphs. `few`: powers of two from 64, four graphs for the same lengths.
+ * `many`: sixteen steps an octave, so that padding costs a thirtieth on the whole and lengths between 64 and 512 take no
+ * more than 48 graphs. `few`: powers of two from 64, four graphs for the same lengths.
  */
 export function paddedLength(length: number, shapes: Shapes = 'many'): number {
   if (shapes === 'few') return powerOfTwo(length, 64);
-  const step = Math.max(8, 2 ** (Math.floor(Math.log2(Math.max(length, 1))) - 3));
+  const step = Math.max(4, 2 ** (Math.floor(Math.log2(Math.max(length, 1))) - 4));
   return Math.ceil(length / step) * step;
 }
 
