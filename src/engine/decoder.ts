@@ -166,8 +166,8 @@ export class Decoder {
     // Where they are not on disk yet, a session opens over the weights as they are in the file, and is followed by one
     // over packed weights where text is generated.
     const opened = await packed?.open();
-    const rotate = settings.provider.running === 'cpu';
-    const graph = opened ? edited : streamlined(edited, signature, { rotate });
+    const fused = settings.provider.running === 'cpu';
+    const graph = opened ? edited : streamlined(edited, signature, { fused });
     const session = opened ?? (await createSession(graph.model, { ...sessionSettings, prepack: packs && !packed }));
     return new Decoder(ort, session, signature, graph, settings, opened ? null : packed, oneByOne);
   }

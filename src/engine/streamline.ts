@@ -5,7 +5,9 @@
  *
  * 1. integers that follow from the inputs' sizes are taken from the inputs, once;
  * 2. nodes that compute the same become one;
- * 3. a rotation (rotary position embedding) becomes one node of ONNX Runtime's.
+ * 3. a rotation (rotary position embedding) becomes one node of ONNX Runtime's;
+ * 4. a product with a transposed weight (a head that is tied to the embedding) reads the weight as it is, in place of a
+ *    private copy that ONNX Runtime would make of it.
  *
  * Decided by the graph alone; what differs in any way stays as it is.
  */
@@ -17,7 +19,7 @@ import { type InferenceGraph, names } from './inference-graph.ts';
 import { prefixInput } from './shared-prefix.ts';
 
 /** Names what comes out of here: to be changed with it, because such graphs are kept on disk. */
-export const streamlinedForm = 'streamlined 1';
+export const streamlinedForm = 'streamlined 2';
 
 /** What the inputs' sizes are made of. */
 interface Sizes {
@@ -354,11 +356,26 @@ class Rotations {
   }
 }
 
+/** 4: x · weightᵀ for weights of two axes. */
+function readAcross(graph: Graph): void {
+  const producers = graph.producers();
+  for (const node of graph.nodes) {
+    if (node.operator !== 'MatMul' || node.domain) continue;
+    const transposed = producers.get(node.input(1));
+    const weight = graph.initializers.get(transposed?.input(0) ?? '');
+    if (transposed?.operator !== 'Transpose' || weight?.dtype !== 'float32' || weight.dims.length !== 2) continue;
+    node.operator = 'FusedMatMul';
+    node.domain = 'com.microsoft';
+    node.inputs = [node.input(0), transposed.input(0)];
+    node.attributes.set('transB', { type: 'int', value: 1 });
+  }
+}
+
 /**
- * The same graph, streamlined; as it is where something in it is not known. `rotate`: use ONNX Runtime's operator for
- * rotations, which not every provider has.
+ * The same graph, streamlined; as it is where something in it is not known. `fused`: use ONNX Runtime's own operators for
+ * rotations and products, which not every provider has.
  */
-export function streamlined(found: InferenceGraph, signature: ModelSignature, { rotate = false } = {}): InferenceGraph {
+export function streamlined(found: InferenceGraph, signature: ModelSignature, { fused = false } = {}): InferenceGraph {
   const { model } = found;
   if (signature.useCacheBranch || model.functions.length) return found;
   const pasts = found.cacheOutputs.map(({ past }) => past);
@@ -379,7 +396,8 @@ export function streamlined(found: InferenceGraph, signature: ModelSignature, { 
   graph.prune();
   mergeEqual(graph);
   const [first, second] = typed;
-  if (rotate && first && second)
+  if (fused) readAcross(graph);
+  if (fused && first && second)
     new Rotations(graph, first, second).merge(new SizeLists(graph, signature.inputIds.name, pasts[0]));
   graph.prune();
   const opsets = model.opsets.has('com.microsoft') ? model.opsets : new Map([...model.opsets, ['com.microsoft', 1]]);

@@ -26,7 +26,7 @@ describe.each(folders)('%s', (name) => {
   const files = openModelFiles(join(fixtures, name));
   const { signature } = files;
   const plain = inferenceGraph(files.file, signature);
-  const short = streamlined(plain, signature, { rotate: true });
+  const short = streamlined(plain, signature, { fused: true });
 
   it.each(sizes)('gives what the graph gave: $batch × $sequence behind $past and $prefix', async (size) => {
     const { batch, sequence, past, vectors } = size;
@@ -85,9 +85,9 @@ describe.each(folders)('%s', (name) => {
 });
 
 describe('what is left of a graph', () => {
-  const operators = (name: string, rotate: boolean): Map<string, number> => {
+  const operators = (name: string, fused: boolean): Map<string, number> => {
     const files = openModelFiles(join(fixtures, name));
-    const { model } = streamlined(inferenceGraph(files.file, files.signature), files.signature, { rotate });
+    const { model } = streamlined(inferenceGraph(files.file, files.signature), files.signature, { fused });
     const counts = new Map<string, number>();
     for (const { fullOperator } of model.graph.nodes) counts.set(fullOperator, (counts.get(fullOperator) ?? 0) + 1);
     return counts;
@@ -101,6 +101,10 @@ describe('what is left of a graph', () => {
     expect(counts.get('com.microsoft.RotaryEmbedding')).toBe(4);
     expect(counts.get('Neg')).toBeUndefined();
     expect(operators('gptneox-optimum', true).get('com.microsoft.RotaryEmbedding')).toBe(4);
+  });
+
+  it('a head that is tied to the embedding reads its rows', () => {
+    expect(operators('gemma-optimum', true).get('com.microsoft.FusedMatMul')).toBe(1);
   });
 
   it('without leave, rotations stay as they are', () => {
