@@ -62,6 +62,24 @@ export function parseRows(text: string, field: string | null): { value: unknown;
   return rows;
 }
 
+/** A value with where it stands: offsets [from, to) in the text. Objects keep the order of their keys, and repeated ones. */
+export type JsonNode = { from: number; to: number } & (
+  | { kind: 'object'; entries: { key: string; from: number; to: number; value: JsonNode }[] }
+  | { kind: 'list'; items: JsonNode[] }
+  /** Whole numbers beyond 2⁵³ are the text of their digits. */
+  | { kind: 'number'; value: unknown }
+  | { kind: 'text'; value: string }
+  | { kind: 'word'; value: true | false | null }
+);
+
+/** A whole JSON text as nodes with their places. @throws JsonError */
+export function parseJsonNodes(text: string): JsonNode {
+  const reader = new JsonReader(text);
+  const node = reader.node();
+  reader.end();
+  return node;
+}
+
 class JsonReader {
   private at = 0;
   private depth = 0;
@@ -146,6 +164,43 @@ class JsonReader {
     } finally {
       this.depth--;
     }
+  }
+
+  node(): JsonNode {
+    const from = this.offset;
+    const character = this.text[from];
+    const whole = <Part extends object>(part: Part): Part & { from: number; to: number } => ({
+      ...part,
+      from,
+      to: this.at,
+    });
+    if (character === '{' || character === '[') {
+      if (++this.depth > 512) this.fail('fewer than 512 nested values');
+      const entries: { key: string; from: number; to: number; value: JsonNode }[] = [];
+      const items: JsonNode[] = [];
+      const close = character === '{' ? '}' : ']';
+      this.at++;
+      if (!this.enter(close)) {
+        do {
+          if (character === '[') {
+            items.push(this.node());
+            continue;
+          }
+          const start = this.offset;
+          if (!this.starts('"')) this.fail('a key in double quotes');
+          const key = this.string();
+          const end = this.at;
+          if (!this.enter(':')) this.fail('":"');
+          entries.push({ key, from: start, to: end, value: this.node() });
+        } while (this.enter(','));
+        if (!this.enter(close)) this.fail(`"," or "${close}"`);
+      }
+      this.depth--;
+      return character === '{' ? whole({ kind: 'object', entries }) : whole({ kind: 'list', items });
+    }
+    const value = this.value();
+    if (typeof value === 'boolean' || value === null) return whole({ kind: 'word', value });
+    return character === '"' ? whole({ kind: 'text', value: String(value) }) : whole({ kind: 'number', value });
   }
 
   private object(): Record<string, unknown> {
