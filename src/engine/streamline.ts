@@ -79,10 +79,12 @@ function inputDims(
 }
 
 /** A list of integers in terms of the inputs' sizes; null where one is something else. */
-function inMeasures(lists: readonly (readonly number[] | undefined)[]): (number | Measure)[] | null {
+function inMeasures(
+  lists: readonly (readonly number[] | undefined)[],
+  [a, b, c]: readonly Sizes[],
+): (number | Measure)[] | null {
   const [first, second, third] = lists;
   if (!first || !second || first.length !== second.length) return null;
-  const [a, b, c] = probes;
   if (!a || !b || !c) return null;
   const parts: (number | Measure)[] = [];
   for (const [at, value] of first.entries()) {
@@ -152,7 +154,7 @@ class SizeLists {
 }
 
 /** 1: integers that follow from sizes. */
-function takeSizes(graph: Graph, typed: readonly TypedGraph[], lists: SizeLists): void {
+function takeSizes(graph: Graph, typed: readonly TypedGraph[], probed: readonly Sizes[], lists: SizeLists): void {
   const kept = new Set(graph.outputs.map(({ name }) => name));
   const replaced = new Map<string, string>();
   for (const node of graph.nodes)
@@ -161,7 +163,10 @@ function takeSizes(graph: Graph, typed: readonly TypedGraph[], lists: SizeLists)
       const types = typed.map((g) => g.types.get(g.aliases.get(output) ?? output));
       const [type] = types;
       if (type?.dtype !== 'int64' || type.dims.length > 1 || !type.values || type.values.length > 8) continue;
-      const parts = inMeasures(types.map((each) => each?.values));
+      const parts = inMeasures(
+        types.map((each) => each?.values),
+        probed,
+      );
       if (parts?.length) replaced.set(output, lists.list(parts, type.dims.length === 0));
     }
   // What the lists themselves are made of follows from sizes, too.
@@ -380,8 +385,14 @@ export function streamlined(found: InferenceGraph, signature: ModelSignature, { 
   if (signature.useCacheBranch || model.functions.length) return found;
   const pasts = found.cacheOutputs.map(({ past }) => past);
   const typed: TypedGraph[] = [];
+  // Where there is no such input, nothing is as long as it.
+  const probed = probes.map((sizes) => ({
+    ...sizes,
+    past: pasts.length ? sizes.past : 0,
+    prefix: found.sharesPrefix ? sizes.prefix : 0,
+  }));
   try {
-    for (const sizes of probes) {
+    for (const sizes of probed) {
       const dims = inputDims(model, signature, pasts, sizes);
       if (!dims) return found;
       typed.push(specialise({ ...model, graph: model.graph.clone() }, dims));
@@ -392,7 +403,7 @@ export function streamlined(found: InferenceGraph, signature: ModelSignature, { 
     throw error;
   }
   const graph = model.graph.clone();
-  takeSizes(graph, typed, new SizeLists(graph, signature.inputIds.name, pasts[0]));
+  takeSizes(graph, typed, probed, new SizeLists(graph, signature.inputIds.name, pasts[0]));
   graph.prune();
   mergeEqual(graph);
   const [first, second] = typed;
