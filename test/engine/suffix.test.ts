@@ -145,6 +145,37 @@ describe('a few-shot block before the text', () => {
   });
 });
 
+describe.each(['llama-optimum', 'gemma-optimum', 'llama-genai-fp32', 'gpt2-nopast'])(
+  '%s: prompts with a common beginning',
+  (name) => {
+    it('go on as each does alone', async () => {
+      const model = await open(name);
+      const softPrompt = softPromptOf(name);
+      const shared = Array.from({ length: 30 }, (_, at) => 20 + ((at * 37) % 400));
+      const prompts = [1, 4, 2, 7, 4].map((length) => [
+        ...shared,
+        ...Array.from({ length }, (_, at) => 60 + length * 31 + at),
+      ]);
+      const generate = async (tokens: readonly number[][]): Promise<number[][]> => {
+        const found: number[][] = [];
+        await model.generate(
+          tokens.map((each, index) => ({ index, tokens: each })),
+          { until: [], maxNewTokens: 8, temperature: 0, topP: 1, seed: 0, batchSize: 3, softPrompt },
+          {
+            onResult: (result) => {
+              found[result.index] = result.tokens;
+            },
+          },
+        );
+        return found;
+      };
+      const together = await generate(prompts);
+      for (const [index, prompt] of prompts.entries()) expect((await generate([prompt]))[0]).toEqual(together[index]);
+      await model.close();
+    });
+  },
+);
+
 describe('rows over given keys and values', () => {
   const examples: TrainingExample[] = [
     { prompt: Array.from({ length: 37 }, (_, at) => 30 + at), answer: [11, 12, 13, 2] },
