@@ -173,8 +173,8 @@ export class Decoder {
   }
 
   /**
-   * Makes ready for about `steps` runs of few rows. Products with few rows re-order a weight that is not packed at every
-   * call and do little else: with packed ones decoding was 1.9 × as fast at batch 8 and 1.2 × at batch 1 (SmolLM2-135M,
+   * Makes ready for about `steps` runs. A product re-orders a weight that is not packed at every call, and with few rows
+   * does little else: with packed ones decoding was 1.9 × as fast at batch 8 and 1.2 × at batch 1 (SmolLM2-135M,
    * 2 threads). Packing takes as long as some tens of steps.
    */
   async prepare(steps: number): Promise<void> {

@@ -71,6 +71,8 @@ export async function logLikelihood(
   const vectors = settings.softPrompt?.vectors ?? 0;
   const groups = groupByContext(scoring, requests, vectors);
   if (!groups.length) return;
+  const size = Math.max(1, settings.batchSize);
+  await decoder.prepare(groups.length / size);
   const shortest = groups.at(-1)?.context.length ?? 0;
   const common = decoder.cached
     ? commonPrefixLength(
@@ -80,7 +82,6 @@ export async function logLikelihood(
     : 0;
   const continuation = Math.max(...requests.map((request) => request.continuation.length));
   const context = groups[0]?.context ?? [];
-  const size = Math.max(1, settings.batchSize);
   const front = inFront(settings.softPrompt);
   const rest = context.length - common + continuation;
   const shares = decoder.cached && (await decoder.sharesPrefix(common + (front?.vectors ?? 0), rest, size));
