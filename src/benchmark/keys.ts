@@ -29,6 +29,9 @@ const atLeast =
 const probability = (value: unknown): string | null =>
   typeof value === 'number' && !(value > 0 && value <= 1) ? `must be above 0 and at most 1, not ${value}.` : null;
 
+const seed32 = (value: unknown): string | null =>
+  typeof value === 'number' && !(value >= 0 && value <= 0xffffffff) ? 'must be from 0 to 4294967295.' : null;
+
 export const taskKeys: ReadonlyMap<string, Key> = new Map(
   Object.entries<Key>({
     task: { kinds: ['string', 'list', 'null'], description: 'Name of the benchmark.' },
@@ -184,6 +187,29 @@ export const softbenchKeys: ReadonlyMap<string, Key> = new Map(
     few_shot_seed: { kinds: ['integer'], description: 'Seed of the few-shot draw. Default: 1234.' },
   }),
 );
+
+/** Keys of `softbench` in a BIG-bench task: its required form is its own, and its training items are examples held out. */
+export const bigBenchSoftbenchKeys: ReadonlyMap<string, Key> = new Map([
+  ...[...softbenchKeys].filter(([name]) => name !== 'strict' && name !== 'lenient'),
+  ...Object.entries<Key>({
+    few_shot_seed: {
+      kinds: ['integer'],
+      description: "Seed of the few-shot draw. Default: 42, BIG-bench's.",
+      check: seed32,
+    },
+    training_share: {
+      kinds: ['number', 'integer'],
+      description: 'Share of the examples that is held out for tuning and not evaluated. Default: 0.3; 0 for none.',
+      check: (value) => (typeof value === 'number' && !(value >= 0 && value < 1) ? 'must be from 0 to below 1.' : null),
+    },
+    split_seed: { kinds: ['integer'], description: 'Seed of the held-out examples. Default: 42.', check: seed32 },
+    max_gen_toks: {
+      kinds: ['integer'],
+      description: 'Most tokens of an output. Default: by the longest answer.',
+      check: atLeast(1),
+    },
+  }),
+]);
 
 export const softPromptKeys: ReadonlyMap<string, Key> = new Map(
   Object.entries<Key>({

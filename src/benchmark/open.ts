@@ -1,5 +1,6 @@
 /** Opening and checking a benchmark file. */
 import { HumanError } from '../shared/errors.ts';
+import { checkBigBench, isBigBenchFile } from './big-bench-open.ts';
 import { type Configuration, type Path, readConfiguration } from './configuration.ts';
 import { locateDataset } from './dataset-source.ts';
 import { templateOf } from './documents.ts';
@@ -11,7 +12,7 @@ import { filters as templateFilters } from './template-filters.ts';
 import type { Benchmark, Item, Problem } from './types.ts';
 
 /**
- * Opens a benchmark file (an lm-evaluation-harness task file).
+ * Opens a benchmark file: a task file of lm-evaluation-harness (YAML) or BIG-bench (JSON).
  * @throws HumanError with the first error and its place
  */
 export async function openBenchmark(file: string): Promise<Benchmark> {
@@ -42,6 +43,7 @@ export async function checkBenchmark(
   file: string,
   text?: string,
 ): Promise<{ benchmark: Benchmark | null; problems: Problem[] }> {
+  if (isBigBenchFile(file)) return checkBigBench(file, text);
   const configuration = await readConfiguration(file, text);
   const { problems } = configuration;
   const finish = (benchmark: Benchmark | null): { benchmark: Benchmark | null; problems: Problem[] } => ({

@@ -362,7 +362,8 @@ function readGeneration(configuration: Configuration, notes: string[]): Pick<Set
   };
 }
 
-function readSoftbench(configuration: Configuration): Settings['softbench'] {
+/** The settings under `metadata.softbench`. `keys`: those that the kind of benchmark file has. */
+export function readSoftbench(configuration: Configuration, keys = softbenchKeys): Settings['softbench'] {
   const metadata = mapping(configuration.values.metadata);
   const path = ['metadata', 'softbench'];
   if (
@@ -372,7 +373,7 @@ function readSoftbench(configuration: Configuration): Settings['softbench'] {
   )
     configuration.add('error', 'wrong-type', '`softbench` must be a mapping.', path);
   const options = mapping(metadata.softbench);
-  checkKeys(configuration, options, softbenchKeys, path);
+  checkKeys(configuration, options, keys, path);
   const soft = mapping(options.soft_prompt);
   checkKeys(configuration, soft, softPromptKeys, [...path, 'soft_prompt']);
   const modes: PromptMode[] = [];

@@ -76,8 +76,11 @@ export interface Benchmark {
   target(item: Item): { delimiter: string; text: string };
   /** What tuning teaches: delimiter + target + the first stop marker (so that the model learns to stop), or null marker for EOS. */
   trainingAnswer(item: Item): { text: string; endsWithEos: boolean };
-  /** Candidate answers, where the file gives them (doc_to_choice), and which one is right. */
-  choices(item: Item): { texts: string[]; gold: number } | null;
+  /**
+   * Candidate answers, where the file gives them (doc_to_choice), and which one is right. `scores`: what each is worth where
+   * they are graded (BIG-bench's target_scores); all with the highest score are right, and `gold` is the first of them.
+   */
+  choices(item: Item): { texts: string[]; gold: number; scores?: number[] } | null;
   /** Reads an output: strict and lenient answer, verdicts and the cause of a format failure. */
   judge(item: Item, output: string, stop: { reason: StopReason; marker?: string }): Judgement;
   /** Would this answer be right for the item? For the constant-answer baseline. */

@@ -1,0 +1,138 @@
+/** Opening and checking a BIG-bench task file. */
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { BigBenchBenchmark } from './big-bench.ts';
+import { bigBenchMetrics, parseDocument, readTask } from './big-bench-file.ts';
+import { readBigBenchSettings } from './big-bench-settings.ts';
+import { fieldsOf, JsonDocument } from './json-document.ts';
+import type { Benchmark, Problem } from './types.ts';
+import { firstLineNotUtf8 } from './utf8.ts';
+
+/** Metrics beside the reading itself that are computed of a run. */
+const computed = new Set([
+  'exact_str_match',
+  'case_insensitive_str_match',
+  'numeric_match_with_0_1_relative_error',
+  'multiple_choice_grade',
+]);
+
+/** Is this the name of a BIG-bench task file? */
+export const isBigBenchFile = (file: string): boolean => /\.json$/i.test(file);
+
+/** Reads the file, or `text` in its place, and reports everything that is wrong with it. */
+export async function checkBigBench(
+  file: string,
+  text?: string,
+): Promise<{ benchmark: Benchmark | null; problems: Problem[] }> {
+  const path = resolve(file);
+  const document = text === undefined ? await load(path) : parseDocument(path, text);
+  const finish = (benchmark: Benchmark | null): { benchmark: Benchmark | null; problems: Problem[] } => ({
+    benchmark: document.problems.some(({ severity }) => severity === 'error') ? null : benchmark,
+    problems: document.problems.sort(
+      (a, b) => (a.place.line ?? 0) - (b.place.line ?? 0) || (a.place.column ?? 0) - (b.place.column ?? 0),
+    ),
+  });
+  const { root } = document;
+  if (root?.kind === 'object' && !fieldsOf(root).has('examples')) {
+    await reportSubtasks(document);
+    return finish(null);
+  }
+  const task = readTask(document);
+  const settings = readBigBenchSettings(document);
+  if (!task || document.problems.some(({ severity }) => severity === 'error')) return finish(null);
+  const benchmark = new BigBenchBenchmark(task, document, settings);
+  const unread = task.metrics.filter((metric) => !computed.has(metric) && bigBenchMetrics.has(metric));
+  const metrics = fieldsOf(root ?? undefined).get('metrics');
+  if (unread.length > 0 && metrics)
+    document.at(
+      metrics,
+      'information',
+      'metric',
+      `Runs say how many outputs are right by \`${[task.preferredScore, ...task.metrics].find((name) => computed.has(name)) ?? 'exact_str_match'}\`; ${unread.map((name) => `\`${name}\``).join(', ')} ${unread.length === 1 ? 'is' : 'are'} not computed.`,
+    );
+  await checkGolds(document, benchmark);
+  return finish(benchmark);
+}
+
+async function load(path: string): Promise<JsonDocument> {
+  try {
+    const bytes = await readFile(path);
+    const document = parseDocument(path, bytes.toString('utf8'));
+    const line = firstLineNotUtf8(bytes);
+    if (line !== null)
+      document.problems.push({
+        severity: 'error',
+        code: 'not-utf-8',
+        message: 'This line is not UTF-8 text. Save the file as UTF-8.',
+        place: { file: path, line, column: 1 },
+      });
+    return document;
+  } catch (thrown) {
+    const { code } = thrown as NodeJS.ErrnoException;
+    if (code === undefined) throw thrown;
+    const document = new JsonDocument(path, '', null);
+    const reason = code === 'EISDIR' ? 'is a folder' : 'cannot be read';
+    const message = code === 'ENOENT' ? `There is no file ${path}.` : `The file ${path} ${reason}.`;
+    document.problems.push({ severity: 'error', code: 'missing-file', message, place: { file: path } });
+    return document;
+  }
+}
+
+/** The `task.json` of each sub-folder: the subtasks of a file without examples, in the order of their paths. */
+export async function subtaskFiles(file: string): Promise<string[]> {
+  const folder = dirname(resolve(file));
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const found: string[] = [];
+  for (const entry of entries) {
+    const path = join(folder, entry.name, 'task.json');
+    // A link to a folder counts as well: what can be read is there.
+    if (!entry.isFile() && (await readFile(path).catch(() => null)) !== null) found.push(path);
+  }
+  return found.sort();
+}
+
+async function reportSubtasks(document: JsonDocument): Promise<void> {
+  const { root } = document;
+  if (!root) return;
+  const start = { from: root.from, to: root.from + 1 };
+  const inline = root.kind === 'object' ? root.entries.find(({ key }) => key === 'subtasks') : undefined;
+  const files = await subtaskFiles(document.file);
+  if (files.length > 0) {
+    const names = files.map((file) => relative(dirname(document.file), file)).join(', ');
+    const message = `This task has no examples of its own but ${files.length} ${files.length === 1 ? 'subtask' : 'subtasks'}, each with a score of its own. Open ${files.length === 1 ? 'it' : 'one of them'}: ${names}.`;
+    document.at(start, 'error', 'group-file', message);
+  } else if (inline)
+    document.at(
+      inline,
+      'error',
+      'group-file',
+      'Subtasks are files: put each into a folder of its own beside this file, as `task.json`, and open those.',
+    );
+  else
+    document.at(
+      start,
+      'error',
+      'missing-key',
+      'A BIG-bench task needs `examples`: the list of its questions, each with `input` and `target` or `target_scores`.',
+    );
+}
+
+/** Right answers that the file's own pattern or stop text does not let through cannot be given by any model. */
+async function checkGolds(document: JsonDocument, benchmark: BigBenchBenchmark): Promise<void> {
+  const items = (await benchmark.items('evaluation')).slice(0, 200);
+  const refused = items.filter((item) => !benchmark.goldIsRead(item));
+  const example = refused[0];
+  if (!example) return;
+  const share = refused.length === items.length ? 'every one' : `${refused.length}`;
+  const text = benchmark.target(example).text;
+  const gold = JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+  const form = { output_regex: '`output_regex`', stop_string: '`stop_string`' }[benchmark.readers.strict];
+  const fields = fieldsOf(document.root ?? undefined);
+  const at = fields.get(benchmark.readers.strict) ?? fields.get('examples') ?? { from: 0, to: 1 };
+  document.at(
+    form ? at : { from: at.from, to: at.from + 1 },
+    'warning',
+    'gold-not-in-format',
+    `${form ?? 'What BIG-bench reads of an output without `output_regex` or `stop_string` (up to the first `.`, `?`, `!`, `;` or line break)'} makes something else of the right answers themselves: ${share} of ${items.length} checked, such as line ${example.place.line} (${gold}). No output can be right there.`,
+  );
+}
