@@ -19,9 +19,9 @@ function examples({ batch, length, answer, seed }) {
 }
 
 const requests = {
-  async open({ batch, seed, position = 'prefix', passes }) {
+  async open({ batch, seed, position = 'prefix', passes, recompute }) {
     const started = performance.now();
-    training = await model.openTraining({ vectors, batchSize: batch, position, passes });
+    training = await model.openTraining({ vectors, batchSize: batch, position, passes, recompute });
     const data = await model.embeddingRows(randomIds(vectors, model.tokenizer.vocabularySize, seed));
     training.prompt = { vectors, hiddenSize: model.hiddenSize, data, position };
     return { seconds: (performance.now() - started) / 1000 };

@@ -6,6 +6,7 @@
 //
 //   --only step,build,suffix,decode,open,batch,few-shot,activation    some of the benches
 //   --lengths 128,64,256     tokens a row of the tuning step (rows: --batch 8)
+//   --recompute blocks       the tuning step with recomputation too (attention or blocks)
 //   --rounds 5               how often each program is asked
 //   --threads N              default: physical cores
 //   --json FILE              write the figures too
@@ -32,6 +33,7 @@ const { values: options } = parseArgs({
     'transformers-js': { type: 'string' },
     only: { type: 'string', default: 'step,build,suffix,decode,open,batch,few-shot,activation' },
     lengths: { type: 'string', default: '128' },
+    recompute: { type: 'string' },
     batch: { type: 'string', default: '8' },
     rounds: { type: 'string', default: '5' },
     threads: { type: 'string' },
@@ -97,6 +99,7 @@ async function step(threads, contextLength) {
   for (const wanted of options.lengths.split(',').map(Number)) {
     const length = Math.min(wanted, (contextLength ?? Number.POSITIVE_INFINITY) - vectors);
     const children = { softbench: await engine(threads) };
+    if (options.recompute) children.recompute = await engine(threads);
     const hf = resolve(options.hf ?? folder);
     if (options.python)
       for (const variant of ['peft', 'answers'])
@@ -114,6 +117,7 @@ async function step(threads, contextLength) {
       console.error(error.message);
     }
     const opened = await children.softbench.ask({ do: 'open', batch, seed: 0 });
+    await children.recompute?.ask({ do: 'open', batch, seed: 0, recompute: options.recompute });
     let seed = 0;
     const answers = await alternate(
       Object.fromEntries(
@@ -150,6 +154,16 @@ async function step(threads, contextLength) {
         `  peak memory, of ${label}`,
         `${record[`memory_over_${name}`].toFixed(2)} ×`,
         `${gigabytes(memory[name].resident)} resident, ${gigabytes(memory[name].anonymous)} of it not file pages`,
+      );
+    }
+    if (answers.recompute) {
+      record.recompute = options.recompute;
+      record.over_recompute = ratio(taken('recompute'), taken('softbench'));
+      const over = memory.peft && memory.recompute.resident / memory.peft.resident;
+      row(
+        `  with recompute: ${options.recompute}, time`,
+        times(record.over_recompute),
+        `peak ${gigabytes(memory.recompute.resident)} resident, ${gigabytes(memory.recompute.anonymous)} of it not file pages${over ? `: ${over.toFixed(2)} × of PEFT` : ''}`,
       );
     }
     if (answers.gemm) {
