@@ -34,6 +34,7 @@ export const bigBenchMetrics: ReadonlyMap<
 const keys: ReadonlyMap<string, 'text' | 'texts' | 'boolean' | 'list' | 'object'> = new Map([
   ['name', 'text'],
   ['description', 'text'],
+  ['expert_description', 'text'],
   ['keywords', 'texts'],
   ['canary', 'text'],
   ['metrics', 'texts'],

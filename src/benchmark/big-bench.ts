@@ -71,7 +71,7 @@ export class BigBenchBenchmark implements Benchmark {
     const formatted = examples.map((example) => format(source, example));
     this.fewShot = new BigBenchShots(examples, formatted, this.fewShotSeed);
     const share = settings.modes.includes('soft-prompt') ? settings.trainingShare : 0;
-    const held = heldOut(examples, share, settings.splitSeed);
+    const held = heldOut(examples, formatted, share, settings.splitSeed);
     const itemOf = (position: number, index: number): Item => {
       const example = examples[position];
       const texts = formatted[position];
@@ -287,15 +287,23 @@ export class BigBenchBenchmark implements Benchmark {
 
 /**
  * Positions of the examples that soft prompts are tuned on: a share of them in the order of a permutation by seed. Examples
- * with the same question stay on one side, so that no item is tuned on.
+ * with the same question and choices stay on one side, so that no item is tuned on.
  */
-function heldOut(examples: readonly BigBenchExample[], share: number, seed: number): Set<number> {
+function heldOut(
+  examples: readonly BigBenchExample[],
+  formatted: readonly FormattedExample[],
+  share: number,
+  seed: number,
+): Set<number> {
   const wanted = Math.floor(examples.length * share);
   // One to train on and one to validate with; and one to evaluate.
   if (wanted < 2 || examples.length < 3) return new Set();
-  const byInput = new Map<string, number[]>();
-  for (const [position, { input }] of examples.entries()) byInput.set(input, [...(byInput.get(input) ?? []), position]);
-  const groups = [...byInput.values()];
+  const byQuestion = new Map<string, number[]>();
+  for (const [position, { scores }] of examples.entries()) {
+    const key = JSON.stringify([formatted[position]?.question, [...(scores?.keys() ?? [])].sort()]);
+    byQuestion.set(key, [...(byQuestion.get(key) ?? []), position]);
+  }
+  const groups = [...byQuestion.values()];
   const held: number[] = [];
   for (const at of new NumpyRandom(seed).permutation(groups.length)) {
     const group = groups[at] ?? [];
