@@ -214,7 +214,8 @@ export class OnnxTraining implements TrainingEngine {
   }
 
   async step(examples: readonly TrainingExample[], softPrompt: SoftPrompt, signal?: AbortSignal): Promise<StepResult> {
-    const gradient = new Float32Array(softPrompt.vectors * softPrompt.hiddenSize);
+    // Parts are added in float64, so that a batch in many parts is as exact as one at once.
+    const gradient = new Float64Array(softPrompt.vectors * softPrompt.hiddenSize);
     const total = await this.#inParts(
       examples,
       softPrompt,
@@ -228,7 +229,7 @@ export class OnnxTraining implements TrainingEngine {
       },
       () => gradient.fill(0),
     );
-    return { ...total, gradient };
+    return { ...total, gradient: Float32Array.from(gradient) };
   }
 
   async loss(

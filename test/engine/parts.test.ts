@@ -33,8 +33,9 @@ async function stepped(settings: Partial<TrainingSettings>): Promise<{ result: S
   }
 }
 
-const furthest = (a: Float32Array, b: Float32Array): number =>
-  Math.max(...a.map((value, at) => Math.abs(value - (b[at] ?? Number.NaN)))) / Math.max(...b.map(Math.abs));
+/** ‖a − b‖ ÷ ‖b‖. Both sides are float32: each is about 8e-7 away from the same gradient in float64. */
+const difference = (a: Float32Array, b: Float32Array): number =>
+  Math.hypot(...a.map((value, at) => value - (b[at] ?? Number.NaN))) / Math.hypot(...b);
 
 describe('a step in parts', () => {
   it.each([1, 2, 3, 5])('of at most %i examples equals the whole', async (microBatchSize) => {
@@ -42,7 +43,7 @@ describe('a step in parts', () => {
     const { result, notes } = await stepped({ microBatchSize });
     expect(result.loss).toBeCloseTo(whole.loss, 6);
     expect(result.answerTokens).toBe(15);
-    expect(furthest(result.gradient, whole.gradient)).toBeLessThan(1e-6);
+    expect(difference(result.gradient, whole.gradient)).toBeLessThan(1e-6);
     // as it was asked for: nothing to note
     expect(notes).toEqual([]);
   });
@@ -50,13 +51,13 @@ describe('a step in parts', () => {
   it('is combined with recomputation', async () => {
     const whole = (await stepped({})).result;
     const { result } = await stepped({ microBatchSize: 2, recompute: 'blocks' });
-    expect(furthest(result.gradient, whole.gradient)).toBeLessThan(1e-6);
+    expect(difference(result.gradient, whole.gradient)).toBeLessThan(1e-6);
   });
 
   it('follows from short memory, and the run says so', async () => {
     const whole = (await stepped({})).result;
     const { result, notes } = await stepped({ memoryBytes: 400_000 });
-    expect(furthest(result.gradient, whole.gradient)).toBeLessThan(1e-6);
+    expect(difference(result.gradient, whole.gradient)).toBeLessThan(1e-6);
     expect(result.batch[0]).toBe(examples.length);
     expect(notes.join()).toMatch(
       /Memory did not hold a whole batch: tuning steps were computed (one item|\d items) at/,
