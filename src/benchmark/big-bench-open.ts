@@ -8,14 +8,6 @@ import { fieldsOf, JsonDocument } from './json-document.ts';
 import type { Benchmark, Problem } from './types.ts';
 import { firstLineNotUtf8 } from './utf8.ts';
 
-/** Metrics beside the reading itself that are computed of a run. */
-const computed = new Set([
-  'exact_str_match',
-  'case_insensitive_str_match',
-  'numeric_match_with_0_1_relative_error',
-  'multiple_choice_grade',
-]);
-
 /** Is this the name of a BIG-bench task file? */
 export const isBigBenchFile = (file: string): boolean => /\.json$/i.test(file);
 
@@ -41,14 +33,17 @@ export async function checkBigBench(
   const settings = readBigBenchSettings(document);
   if (!task || document.problems.some(({ severity }) => severity === 'error')) return finish(null);
   const benchmark = new BigBenchBenchmark(task, document, settings);
-  const unread = task.metrics.filter((metric) => !computed.has(metric) && bigBenchMetrics.has(metric));
+  const unread = task.metrics.filter((metric) => {
+    const names = bigBenchMetrics.get(metric)?.scores ?? [metric];
+    return !names.some((name) => benchmark.metrics.includes(name));
+  });
   const metrics = fieldsOf(root ?? undefined).get('metrics');
   if (unread.length > 0 && metrics)
     document.at(
       metrics,
       'information',
       'metric',
-      `Runs say how many outputs are right by \`${[task.preferredScore, ...task.metrics].find((name) => computed.has(name)) ?? 'exact_str_match'}\`; ${unread.map((name) => `\`${name}\``).join(', ')} ${unread.length === 1 ? 'is' : 'are'} not computed.`,
+      `Not computed: ${unread.map((name) => `\`${name}\``).join(', ')}. Runs report F, S, K and L${benchmark.metrics.length > 0 ? ` and ${benchmark.metrics.map((name) => `\`${name}\``).join(', ')}` : ''}.`,
     );
   await checkGolds(document, benchmark);
   return finish(benchmark);

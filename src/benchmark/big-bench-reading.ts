@@ -58,10 +58,23 @@ const answerTests: ReadonlyMap<string, AnswerTest> = new Map([
   ],
 ]);
 
-/** The test of the preferred score, else of the first metric that has one, else an exact match. */
-export function answerTestOf({ preferredScore, metrics }: BigBenchTask): AnswerTest {
-  const name = [preferredScore, ...metrics].find((metric) => answerTests.has(metric)) ?? 'exact_str_match';
+/** The metric that calls answers right: the preferred score, else the first that can, else an exact match. */
+const answerMetric = ({ preferredScore, metrics }: BigBenchTask): string =>
+  [preferredScore, ...metrics].find((metric) => answerTests.has(metric)) ?? 'exact_str_match';
+
+/** Its test of single answers. */
+export function answerTestOf(task: BigBenchTask): AnswerTest {
+  const name = answerMetric(task);
   const test = answerTests.get(name);
   if (!test || !bigBenchMetrics.has(name)) throw new Error(`There is no test of answers for ${name}.`);
   return test;
+}
+
+/** Scores that a run reports, of those that the file's metrics give; of those for single answers only the one judged by. */
+export function reportedScores(task: BigBenchTask): string[] {
+  const judged = answerMetric(task);
+  return task.metrics.flatMap((metric) => {
+    if (metric === 'multiple_choice_grade' || metric === judged) return [metric];
+    return metric === 'rouge' ? (bigBenchMetrics.get(metric)?.scores ?? []) : [];
+  });
 }

@@ -4,7 +4,7 @@ import { HumanError } from '../shared/errors.ts';
 import type { GenerationOptions, Reading, StopReason } from '../shared/results.ts';
 import { type BigBenchExample, type BigBenchTask, bigBenchMetrics } from './big-bench-file.ts';
 import { BigBenchShots, bestChoices, type FormattedExample, format } from './big-bench-prompts.ts';
-import { type AnswerTest, answerTestOf, readBigBench } from './big-bench-reading.ts';
+import { type AnswerTest, answerTestOf, readBigBench, reportedScores } from './big-bench-reading.ts';
 import type { BigBenchSettings } from './big-bench-settings.ts';
 import { causeOf } from './causes.ts';
 import { dump, fieldsOf, type JsonDocument, plainValue } from './json-document.ts';
@@ -40,6 +40,7 @@ export class BigBenchBenchmark implements Benchmark {
   readonly evaluationSplit = 'examples';
   readonly trainingSplit: string | null;
   readonly notes: readonly string[];
+  readonly metrics: readonly string[];
   private readonly entries = new Map<Item, Entry>();
   private readonly evaluated: readonly Item[];
   private readonly training: readonly Item[];
@@ -63,6 +64,7 @@ export class BigBenchBenchmark implements Benchmark {
     this.outputType = asks.has('choice') ? 'multiple_choice' : 'generate_until';
     this.readsText = asks.has('text') || this.outputType === 'generate_until' || source.outputRegex !== null;
     this.answerTest = answerTestOf(source);
+    this.metrics = reportedScores(source);
     this.fewShotSeed = settings.fewShotSeed;
     this.limit = settings.limit;
     this.softPrompt = settings.softPrompt;
@@ -112,7 +114,7 @@ export class BigBenchBenchmark implements Benchmark {
   }
 
   private makeNotes(settings: BigBenchSettings, held: number): string[] {
-    const { examples, metrics } = this.source;
+    const { examples } = this.source;
     const notes: string[] = [];
     if (held > 0)
       notes.push(
@@ -122,9 +124,6 @@ export class BigBenchBenchmark implements Benchmark {
       notes.push(`${examples.length} examples are too few to hold any out to tune a soft prompt on.`);
     if (this.shots < settings.shots)
       notes.push(`Few-shot mode uses ${this.shots} examples: the task has only ${examples.length}.`);
-    const unread = metrics.filter((metric) => bigBenchMetrics.get(metric)?.asks === 'likelihood');
-    if (unread.length > 0)
-      notes.push(`Not computed: ${unread.map((name) => `\`${name}\``).join(', ')}. Outputs are generated and read.`);
     return notes;
   }
 
@@ -188,6 +187,10 @@ export class BigBenchBenchmark implements Benchmark {
   private golds(item: Item): string[] {
     const { targets, scores } = this.entry(item).example;
     return targets ?? (scores ? bestChoices(scores) : []);
+  }
+
+  references(item: Item): readonly string[] {
+    return this.golds(item);
   }
 
   target(item: Item): { delimiter: string; text: string } {

@@ -65,6 +65,8 @@ export interface Benchmark {
   /** The split that few-shot examples and tuning take from; null where the file has none. */
   readonly trainingSplit: string | null;
   readonly notes: readonly string[];
+  /** Scores beside F, S, K and L that a run of it reports, by BIG-bench's names; absent where there are none. */
+  readonly metrics?: readonly string[];
 
   /** Rows of a split; `evaluation` is {@link evaluationSplit}. Throws HumanError where a file is missing or broken. */
   items(split: 'evaluation' | 'training' | 'fewshot'): Promise<readonly Item[]>;
@@ -83,6 +85,8 @@ export interface Benchmark {
   choices(item: Item): { texts: string[]; gold: number; scores?: number[] } | null;
   /** Reads an output: strict and lenient answer, verdicts and the cause of a format failure. */
   judge(item: Item, output: string, stop: { reason: StopReason; marker?: string }): Judgement;
+  /** All right answers, for metrics that compare texts. */
+  references?(item: Item): readonly string[];
   /** Would this answer be right for the item? For the constant-answer baseline. */
   isRight(item: Item, answer: string): boolean;
 }

@@ -51,6 +51,7 @@ export function resultLines(outcomes: readonly ModeOutcome[]): string[] {
     '',
     ...placementLines(outcomes),
     ...constantLines(outcomes),
+    ...outcomes.flatMap(({ summary }) => metricLine(summary)),
     ...outcomes.flatMap(({ summary: { mode, scores } }) =>
       scores.commonest
         ? [
@@ -77,6 +78,14 @@ function constantLines(outcomes: readonly ModeOutcome[]): string[] {
   });
   if (new Set(lines).size === 1) return lines.slice(0, 1).filter(Boolean);
   return lines.flatMap((line, i) => (line ? [`${outcomes[i]?.run.mode}: ${line}`] : []));
+}
+
+/** Scores that the benchmark file names itself. */
+function metricLine({ mode, metrics }: RunSummary): string[] {
+  const entries = Object.entries(metrics ?? {}).flatMap(([name, value]) =>
+    value === null ? [] : [`${name} ${value.toFixed(4)}`],
+  );
+  return entries.length > 0 ? [`${mode}: ${entries.join(', ')}.`] : [];
 }
 
 function causeLine({ mode, scores: { causes } }: RunSummary): string[] {
@@ -133,6 +142,7 @@ export function modeJson({ run, summary }: Pick<ModeOutcome, 'run' | 'summary'>)
     K: scores.K,
     L: scores.L,
     LL: scores.LL,
+    ...(summary.metrics && { metrics: summary.metrics }),
     constant: scores.constant,
     commonest: scores.commonest,
     chance: scores.chance,

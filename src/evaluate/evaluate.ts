@@ -182,14 +182,19 @@ async function scoreChoices(
             texts: choices.texts,
             logLikelihoods,
             gold: choices.gold,
-            right: argmax(logLikelihoods) === choices.gold,
-            rightNormalised: argmax(perCharacter) === choices.gold,
+            right: isBest(choices, argmax(logLikelihoods)),
+            rightNormalised: isBest(choices, argmax(perCharacter)),
+            ...(choices.scores && { scores: choices.scores }),
           },
         ],
       ];
     }),
   );
 }
+
+/** Is this the right choice, or one of those with the highest score where choices are graded? */
+const isBest = ({ gold, scores }: { gold: number; scores?: readonly number[] }, chosen: number): boolean =>
+  scores ? scores[chosen] === Math.max(...scores) : chosen === gold;
 
 /** Index of the largest value; the first of equals, as numpy.argmax. */
 function argmax(values: readonly number[]): number {

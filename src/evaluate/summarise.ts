@@ -1,6 +1,6 @@
 /** From finished items to summary.json. */
 import type { Benchmark, Item } from '../benchmark/types.ts';
-import { scores } from '../metrics/index.ts';
+import { bigBenchScores, scores } from '../metrics/index.ts';
 import type { ItemRecord, RunSummary } from '../shared/results.ts';
 
 export type SummaryFacts = Pick<
@@ -23,7 +23,10 @@ export function summarise(
     const item = itemOf.get(record.index);
     return item ? [{ item, record }] : [];
   });
-  const choiceCounts = known.flatMap(({ item }) => benchmark.choices(item)?.texts.length ?? []);
+  const chances = known.flatMap(({ item }) => {
+    const choices = benchmark.choices(item);
+    return choices ? [bestCount(choices) / choices.texts.length] : [];
+  });
   return {
     schema: 1,
     ...facts,
@@ -39,9 +42,19 @@ export function summarise(
           const entry = known[position];
           return entry ? benchmark.isRight(entry.item, answer) : false;
         },
-        chance: choiceCounts.length > 0 ? mean(choiceCounts.map((count) => 1 / count)) : null,
+        chance: chances.length > 0 ? mean(chances) : null,
       },
     ),
+    ...(benchmark.metrics && {
+      metrics: Object.fromEntries(
+        benchmark.metrics.map((name) => [
+          name,
+          bigBenchScores.get(name)?.(
+            known.map(({ item, record }) => ({ record, references: benchmark.references?.(item) ?? [record.gold] })),
+          ) ?? null,
+        ]),
+      ),
+    }),
     promptTokens: known.reduce((sum, { record }) => sum + record.prompt.tokens, 0),
     outputTokens: known.reduce((sum, { record }) => sum + record.outputTokens, 0),
   };
@@ -51,6 +64,10 @@ function goldAnswers(benchmark: Benchmark, item: Item, record: ItemRecord): stri
   const read = benchmark.judge(item, record.gold, { reason: 'stop-string' });
   return [read.strict.answer, read.lenient.answer, record.gold].filter((answer) => answer !== null);
 }
+
+/** How many of the choices are right. */
+const bestCount = ({ scores }: { scores?: readonly number[] }): number =>
+  scores ? scores.filter((score) => score === Math.max(...scores)).length : 1;
 
 const mean = (values: readonly number[]): number => values.reduce((sum, x) => sum + x, 0) / values.length;
 

@@ -1,5 +1,6 @@
 /** The figures of the product: shares with intervals, F S K L LL, paired comparison, and how they are written. */
 export * from './aggregation.ts';
+export * from './big-bench.ts';
 export * from './format.ts';
 export * from './intervals.ts';
 export * from './paired.ts';

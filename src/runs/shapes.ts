@@ -115,6 +115,7 @@ const summary = fields({
     chance: orNull(number),
     causes: fields({}),
   }),
+  metrics: optional(fields({})),
   seconds: number,
   tuningSeconds: number,
   promptTokens: number,
@@ -136,7 +137,9 @@ const item = fields({
   right: yesNo,
   lenientRight: yesNo,
   cause: orNull(oneOf(failureCauses)),
-  choices: optional(fields({ texts: list(text), gold: number, right: yesNo, rightNormalised: yesNo })),
+  choices: optional(
+    fields({ texts: list(text), gold: number, right: yesNo, rightNormalised: yesNo, scores: optional(list(number)) }),
+  ),
 });
 
 const step = fields({ kind: oneOf(['step']), step: count, gradientNorm: orNull(number), learningRate: number });

@@ -94,7 +94,15 @@ export interface ItemRecord {
   lenientRight: boolean;
   cause: FailureCause | null;
   /** Where candidates exist: log-likelihood of each, and whether the gold one is the most likely. */
-  choices?: { texts: string[]; logLikelihoods: number[]; gold: number; right: boolean; rightNormalised: boolean };
+  choices?: {
+    texts: string[];
+    logLikelihoods: number[];
+    gold: number;
+    right: boolean;
+    rightNormalised: boolean;
+    /** What each is worth, where they are graded: all with the highest score are right, and `gold` is the first of them. */
+    scores?: number[];
+  };
 }
 
 /** One learning rate that was tried before tuning. */
@@ -279,6 +287,8 @@ export interface RunSummary {
   run: string;
   mode: PromptMode;
   scores: Scores;
+  /** Scores that the benchmark file asks for by name, as BIG-bench's `multiple_choice_grade`; null: nothing to compute it of. */
+  metrics?: Record<string, number | null>;
   /** Wall-clock seconds of evaluation and of tuning, summed over resumptions. */
   seconds: number;
   tuningSeconds: number;

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { checkBenchmark, openBenchmark } from '../../src/benchmark/index.ts';
 import { NumpyRandom } from '../../src/benchmark/numpy-random.ts';
 import type { Benchmark, Item } from '../../src/benchmark/types.ts';
+import { multipleChoiceGrade } from '../../src/metrics/index.ts';
 
 const fixtures = join(import.meta.dirname, '..', 'fixtures', 'big-bench');
 const fileOf = (name: string): string => join(fixtures, name, 'task.json');
@@ -21,6 +22,7 @@ interface Oracle {
     }
   >;
   readings: Record<string, { output: string; answer: string; right: number[] }[]>;
+  grade: { log_probs: number[][]; multiple_choice_grade: number };
   numpy: {
     seed: number;
     permutations: number[][];
@@ -159,6 +161,32 @@ describe('examples held out for tuning', () => {
 });
 
 describe('graded choices', () => {
+  test('the grade is BIG-bench’s', async () => {
+    const benchmark = await open('all_fields');
+    const rows = (await benchmark.items('evaluation')).map((item) => {
+      const choices = benchmark.choices(item);
+      if (!choices) throw new Error('There are no choices.');
+      const logLikelihoods = oracle.grade.log_probs[item.index] ?? [];
+      return {
+        record: {
+          strict: { answer: null, span: null },
+          right: false,
+          choices: { ...choices, logLikelihoods, right: false, rightNormalised: false },
+        },
+        references: [],
+      };
+    });
+    expect(benchmark.metrics).toEqual(['multiple_choice_grade']);
+    expect(multipleChoiceGrade(rows)).toBeCloseTo(oracle.grade.multiple_choice_grade, 12);
+    expect(multipleChoiceGrade([])).toBeNull();
+  });
+
+  test('scores that are reported', async () => {
+    expect((await open('sums')).metrics).toEqual(['exact_str_match', 'rouge1', 'rouge2', 'rougeLsum']);
+    expect((await open('both_kinds')).metrics).toEqual(['exact_str_match', 'multiple_choice_grade']);
+    expect((await open('stop_text')).metrics).toEqual(['case_insensitive_str_match']);
+  });
+
   test('every best choice is a right answer', async () => {
     const benchmark = await openBenchmark(fileOf('all_fields'));
     expect(benchmark.shots).toBe(3);

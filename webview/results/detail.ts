@@ -230,8 +230,10 @@ export class DetailPane {
     return place;
   }
 
-  #choices({ texts, logLikelihoods, gold }: NonNullable<ItemRecord['choices']>): HTMLElement {
+  #choices({ texts, logLikelihoods, gold, scores }: NonNullable<ItemRecord['choices']>): HTMLElement {
     const best = logLikelihoods.indexOf(Math.max(...logLikelihoods));
+    const isRight = (position: number): boolean =>
+      scores ? scores[position] === Math.max(...scores) : position === gold;
     return h(
       'div',
       {},
@@ -259,7 +261,7 @@ export class DetailPane {
               {},
               h('td', {}, h('bdi', { class: 'mono' }, oneLine(text, 200))),
               h('td', { class: 'number' }, logLikelihoods[position]?.toFixed(2) ?? '–'),
-              h('td', {}, [position === best && 'most likely', position === gold && 'gold'].filter(Boolean).join(', ')),
+              h('td', {}, [position === best && 'most likely', isRight(position) && 'gold'].filter(Boolean).join(', ')),
             ),
           ),
         ),
