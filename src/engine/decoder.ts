@@ -1,48 +1,27 @@
 /** One session of the edited graph, fed with rows of tokens: prefill, decode step and scoring are the same call. */
 import type { SoftPrompt } from '../evaluate/language-model.ts';
 import type { ModelFiles, ModelSignature } from '../model/index.ts';
-import type { DataType } from '../onnx/index.ts';
-import { asError, HumanError, throwIfCancelled } from '../shared/errors.ts';
-import { KeyValueCache, type NewEntries, type Prefix } from './cache.ts';
+import { HumanError, throwIfCancelled } from '../shared/errors.ts';
+import { KeyValueCache, type Prefix } from './cache.ts';
 import { compareWithCpu } from './device-check.ts';
 import { exactFiles } from './exact-files.ts';
-import { type InferenceGraph, inferenceGraph, names } from './inference-graph.ts';
+import { type InferenceGraph, inferenceGraph } from './inference-graph.ts';
 import { bothBranches, filesOfBranch } from './merged-decoder.ts';
 import { PackedWeights, type PackedWeightsLimits } from './packed-weights.ts';
 import { type Provider, providerOf } from './providers.ts';
 import {
-  createSession,
-  loadOnnxRuntime,
-  type Ort,
-  type OrtTensor,
-  type Session,
-  type SessionSettings,
-} from './runtime.ts';
+  type Distribution,
+  distributionsOf,
+  entriesOf,
+  feedsOf,
+  fetchesOf,
+  runError,
+  type Wanted,
+} from './run-tensors.ts';
+import { createSession, loadOnnxRuntime, type Ort, type Session, type SessionSettings } from './runtime.ts';
 import { powerOfTwo } from './shapes.ts';
-import { prefixInput } from './shared-prefix.ts';
 import { streamlined, streamlinedForm } from './streamline.ts';
 import { type Continuing, howItContinues, ignoresUnused, readsLike, sharesAttention, type Tried } from './trials.ts';
-
-/** A place whose next-token distribution is wanted. */
-export interface Wanted {
-  /** Row of this call, from 0. */
-  row: number;
-  /** Index into that row's new tokens; -1 is the last vector of the soft prompt. */
-  position: number;
-  /** Token whose log-probability is wanted; where absent it is 0 and its value means nothing. */
-  target?: number;
-}
-
-export interface Distribution {
-  /** Most likely next token. */
-  token: number;
-  /** Natural log of its probability, and of the target's. */
-  logProbability: number;
-  targetLogProbability: number;
-  /** All logits [vocabulary]; only where they were asked for. */
-  logits: Float32Array | null;
-  logSumExp: number;
-}
 
 /** Positions fed to one row in one run: attention scores grow with its square, so long prompts go in pieces. */
 const pieceLength = 512;
@@ -380,160 +359,31 @@ export class Decoder {
           todo: 'Export the model with optimum-cli export onnx --task text-generation-with-past.',
         },
       );
-    const rows = tokens.length;
+    const { padTokenId, hiddenSize } = this.settings;
     const counts = tokens.map(({ length }) => length + vectors);
     const { emptyTensors, shapes } = this.#row;
     // Rows that hold nothing yet are read as a first prompt, whatever room there is for them.
     const empty = tokens.every((_, row) => (cache?.length(from + row) ?? 0) === 0);
     const past = empty ? 0 : (cache?.capacity ?? 0);
     const sequence = this.#padded(Math.max(...counts), past, shapes === 'few' && !cache?.exact);
-    const ids = new Float64Array(rows * sequence).fill(this.settings.padTokenId);
-    const positions = new Float64Array(rows * sequence);
-    const mask = new Float64Array(rows * (past + sequence));
-    for (const [row, list] of tokens.entries()) {
-      const before = cache?.length(from + row) ?? 0;
-      const first = cache?.position(from + row) ?? 0;
-      const count = counts[row] ?? 0;
-      const at = softPromptAt?.[row] ?? 0;
-      for (const [index, id] of list.entries()) ids[row * sequence + (index < at ? 0 : vectors) + index] = id;
-      // Padding repeats the row's last position: learned position tables have no row beyond their end.
-      for (let index = 0; index < sequence; index++)
-        positions[row * sequence + index] = Math.max(0, first + Math.min(index, count - 1));
-      const start = row * (past + sequence);
-      mask.fill(1, start, start + before);
-      mask.fill(1, start + past, start + past + count);
-    }
-    const feeds: Record<string, OrtTensor> = {};
-    const integers = (
-      value: { name: string; dtype: DataType | null } | null,
-      data: Float64Array,
-      dims: number[],
-    ): void => {
-      if (!value) return;
-      feeds[value.name] =
-        value.dtype === 'int32'
-          ? new ort.Tensor('int32', Int32Array.from(data), dims)
-          : new ort.Tensor('int64', BigInt64Array.from(data as unknown as ArrayLike<bigint>, BigInt), dims);
-    };
-    integers(signature.inputIds, ids, [rows, sequence]);
-    integers(signature.positionIds, positions, [rows, sequence]);
-    integers(signature.attentionMask, mask, [rows, past + sequence]);
-    if (signature.useCacheBranch) feeds[signature.useCacheBranch.name] = new ort.Tensor('bool', [past > 0], [1]);
-    if (graph.cache) {
-      const views = empty ? this.newCache(0, 0).views(0, 0) : (cache ?? this.newCache(0, 0)).views(from, from + rows);
-      const tensor = (data: Float32Array | Uint16Array, dims: number[]): OrtTensor =>
-        data instanceof Float32Array ? new ort.Tensor('float32', data, dims) : new ort.Tensor('float16', data, dims);
-      for (const { name, data, dims } of views) {
-        if (empty) dims[0] = rows;
-        feeds[name] = tensor(data, dims);
-      }
-      if (graph.sharesPrefix)
-        // Without one, an empty tensor of the same kind.
-        for (const { name, data, dims } of (cache?.sharedPrefix ?? this.newCache(1, 0)).views(
-          0,
-          cache?.sharedPrefix ? 1 : 0,
-        ))
-          feeds[prefixInput(name)] = tensor(data, dims.slice(1));
-    }
-    if (graph.embedding !== null) {
-      feeds[names.softPrompt] = new ort.Tensor('float32', softPrompt?.data ?? new Float32Array(0), [
-        vectors,
-        this.settings.hiddenSize,
-      ]);
-      if (!graph.cache) {
-        const each = tokens.flatMap((_, row) =>
-          Array.from({ length: vectors }, (_, vector) => [row, (softPromptAt?.[row] ?? 0) + vector]),
-        );
-        feeds[names.softPromptPlaces] = new ort.Tensor('int64', BigInt64Array.from(each.flat(), BigInt), [
-          rows,
-          vectors,
-          2,
-        ]);
-      }
-    }
-    const places = wanted.flatMap(({ row, position }) => {
-      const at = softPromptAt?.[row] ?? 0;
-      return [row, position < 0 ? at + vectors - 1 : position < at ? position : position + vectors];
-    });
-    // Where empty tensors will not do, an answer that nobody fetches.
-    const spare = wanted.length || emptyTensors ? [] : [0];
-    const asked = wanted.length + spare.length;
-    feeds[names.rows] = new ort.Tensor('int64', BigInt64Array.from([...places, ...spare, ...spare], BigInt), [
-      asked,
-      2,
-    ]);
-    feeds[names.targets] = new ort.Tensor(
-      'int64',
-      BigInt64Array.from([...wanted.map(({ target }) => target ?? 0), ...spare], BigInt),
-      [asked],
+    const shape = { counts, empty, past, sequence };
+    const feeds = feedsOf(
+      { ort, signature, graph, padTokenId, hiddenSize, emptyTensors, noCache: (held) => this.newCache(held, 0) },
+      { cache, from, tokens, wanted, softPrompt, softPromptAt, ...shape },
     );
-    const scalars = [names.token, names.maximum, names.targetLogit, names.logSumExp];
-    const fetches: string[] = wanted.length ? [...scalars, ...(logits ? [names.logits] : [])] : [];
-    if (cache) fetches.push(...graph.cacheOutputs.map(({ output }) => output));
+    const fetches = fetchesOf(graph, { distributions: wanted.length > 0, logits, entries: cache !== null });
     let outputs: Awaited<ReturnType<Session['run']>>;
     try {
       outputs = await this.session.run(feeds, fetches, quiet ? { logSeverityLevel: 4 } : {});
     } catch (error) {
-      throw runError(error, rows, past + sequence);
+      throw runError(error, tokens.length, past + sequence);
     }
-    if (cache) {
-      const entries = new Map<string, NewEntries>();
-      for (const { past: name, output, entries: kind } of graph.cacheOutputs) {
-        const tensor = outputs[output];
-        if (!tensor) throw new Error(`The graph gave no ${output}.`);
-        entries.set(name, {
-          data: tensor.data as Float32Array | Uint16Array,
-          time: tensor.dims[2] ?? 0,
-          start: kind === 'behind rows' ? null : 0,
-        });
-      }
-      cache.append(from, counts, entries);
-    }
+    cache?.append(from, counts, entriesOf(graph, outputs));
     if (!wanted.length) return [];
-    return this.#distributions(outputs, wanted.length, logits);
-  }
-
-  #distributions(outputs: Awaited<ReturnType<Session['run']>>, count: number, withLogits: boolean): Distribution[] {
-    const floats = (name: string): Float32Array => outputs[name]?.data as Float32Array;
-    const token = outputs[names.token]?.data as BigInt64Array;
-    const maximum = floats(names.maximum);
-    const target = floats(names.targetLogit);
-    const logSumExp = floats(names.logSumExp);
-    const logits = withLogits ? floats(names.logits) : null;
-    const vocabulary = logits ? logits.length / count : 0;
-    return Array.from({ length: count }, (_, index) => {
-      const normaliser = logSumExp[index] ?? Number.NaN;
-      const logProbability = (maximum[index] ?? Number.NaN) - normaliser;
-      if (!Number.isFinite(logProbability))
-        throw new HumanError('engine', 'The model gave values that are not finite numbers (NaN or infinity).', {
-          todo: 'A soft prompt with huge values or a half-precision export that overflows does this: try another export, or tune again with a lower learning rate.',
-        });
-      return {
-        token: Number(token[index] ?? 0n),
-        logProbability,
-        targetLogProbability: (target[index] ?? Number.NaN) - normaliser,
-        logits: logits?.subarray(index * vocabulary, (index + 1) * vocabulary) ?? null,
-        logSumExp: normaliser,
-      };
-    });
+    return distributionsOf(outputs, wanted.length, logits);
   }
 
   async close(): Promise<void> {
     await this.session.release();
   }
-}
-
-function runError(error: unknown, rows: number, length: number): HumanError {
-  const message = asError(error).message;
-  const memory = /bad_alloc|Failed to allocate|out of memory|BFCArena/i.test(message);
-  return new HumanError(
-    'engine',
-    memory
-      ? `The machine ran out of memory on a batch of ${rows} × ${length} tokens.`
-      : `ONNX Runtime failed on a batch of ${rows} × ${length} tokens: ${message}`,
-    {
-      todo: memory ? 'Set a smaller batch size.' : 'Report the message together with how the model was exported.',
-      cause: error,
-    },
-  );
 }

@@ -4,7 +4,7 @@
  */
 import { HumanError } from '../shared/errors.ts';
 import type { KeyValueCache } from './cache.ts';
-import type { Distribution, Wanted } from './decoder.ts';
+import type { Distribution, Wanted } from './run-tensors.ts';
 
 /** A decoder, as the check uses it. */
 export interface Checked {

@@ -6,9 +6,10 @@ import type { GenerationRequest, GenerationResult, GenerationSettings, Hooks } f
 import type { ModelTokenizer } from '../model/index.ts';
 import { HumanError, throwIfCancelled } from '../shared/errors.ts';
 import { type KeyValueCache, placesFor } from './cache.ts';
-import type { Decoder, Distribution } from './decoder.ts';
+import type { Decoder } from './decoder.ts';
 import { Drafter, mostProposed, proposals } from './drafts.ts';
 import { commonPrefixLength } from './prefix.ts';
+import type { Distribution } from './run-tensors.ts';
 import { randomStream, sampleToken } from './sampling.ts';
 import { inFront, isSuffix, readTexts } from './soft-prompt.ts';
 import { type StopFinder, stopFinder } from './stop.ts';

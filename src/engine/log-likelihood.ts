@@ -5,8 +5,9 @@
 import type { Hooks, LogLikelihoodRequest, LogLikelihoodResult, SoftPrompt } from '../evaluate/language-model.ts';
 import { HumanError, throwIfCancelled } from '../shared/errors.ts';
 import { type KeyValueCache, type Prefix, placesFor } from './cache.ts';
-import type { Decoder, Distribution, Wanted } from './decoder.ts';
+import type { Decoder } from './decoder.ts';
 import { commonPrefixLength } from './prefix.ts';
+import type { Distribution, Wanted } from './run-tensors.ts';
 import { inFront, isSuffix, readTexts } from './soft-prompt.ts';
 
 /** Continuations of one context. */

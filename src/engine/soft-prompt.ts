@@ -1,7 +1,8 @@
 /** Where a soft prompt stands among the tokens that a decoder reads. */
 import type { SoftPrompt } from '../evaluate/language-model.ts';
 import type { KeyValueCache } from './cache.ts';
-import type { Decoder, Distribution, Wanted } from './decoder.ts';
+import type { Decoder } from './decoder.ts';
+import type { Distribution, Wanted } from './run-tensors.ts';
 
 type Tokens = readonly number[];
 

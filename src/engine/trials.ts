@@ -4,7 +4,8 @@
  */
 import { HumanError } from '../shared/errors.ts';
 import type { KeyValueCache, Prefix } from './cache.ts';
-import type { Distribution, RunOptions, Wanted } from './decoder.ts';
+import type { RunOptions } from './decoder.ts';
+import type { Distribution, Wanted } from './run-tensors.ts';
 
 type Tokens = readonly number[];
 

@@ -1,9 +1,10 @@
 /** The comparison of a device with the CPU, with devices that are wrong in different ways. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Decoder, Distribution } from '../../src/engine/decoder.ts';
+import type { Decoder } from '../../src/engine/decoder.ts';
 import { type Checked, compareWithCpu } from '../../src/engine/device-check.ts';
 import { type OnnxLanguageModel, openLanguageModel } from '../../src/engine/index.ts';
+import type { Distribution } from '../../src/engine/run-tensors.ts';
 
 const settings = { provider: 'webgpu', vocabularySize: 500, contextLength: null };
 let model: OnnxLanguageModel;
