@@ -8,6 +8,7 @@ import {
   BenchmarkLenses,
   benchmarkFiles,
   findTask,
+  mayBeBenchmark,
   PromptPreviews,
   registerCompletion,
 } from './editor/index.ts';
@@ -89,7 +90,10 @@ function followEditor(): vscode.Disposable {
   const update = (): void => {
     const document = vscode.window.activeTextEditor?.document;
     const isBenchmark =
-      document?.languageId === 'yaml' && document.uri.scheme === 'file' && findTask(document.getText()) !== null;
+      document !== undefined &&
+      mayBeBenchmark(document) &&
+      document.uri.scheme === 'file' &&
+      findTask(document.getText()) !== null;
     if (isBenchmark === shown) return;
     shown = isBenchmark;
     void vscode.commands.executeCommand('setContext', 'softbench.isBenchmark', isBenchmark);

@@ -1,4 +1,4 @@
-/** Places the lenses above `task:` of a benchmark file. */
+/** Places the lenses above `task:` of a benchmark file, or above `"name":` of a BIG-bench task. */
 import * as vscode from 'vscode';
 import { findTask } from './detect.ts';
 import { type LensState, lensesOf } from './lenses.ts';
@@ -9,9 +9,15 @@ export interface LensSource {
   onDidChange(listener: () => void): { dispose(): void };
 }
 
-export const benchmarkFiles: vscode.DocumentSelector = [
+/** Task files of lm-evaluation-harness. */
+export const yamlBenchmarkFiles: readonly vscode.DocumentFilter[] = [
   { language: 'yaml', scheme: 'file' },
   { pattern: '**/*.{yaml,yml}', scheme: 'file' },
+];
+
+export const benchmarkFiles: vscode.DocumentSelector = [
+  ...yamlBenchmarkFiles,
+  { pattern: '**/task.json', scheme: 'file' },
 ];
 
 export class BenchmarkLenses implements vscode.CodeLensProvider, vscode.Disposable {

@@ -1,6 +1,6 @@
-/** Completion and hover in benchmark files. */
+/** Completion and hover in benchmark files of YAML. */
 import * as vscode from 'vscode';
-import { benchmarkFiles } from './codelens.ts';
+import { yamlBenchmarkFiles } from './codelens.ts';
 import { findTask } from './detect.ts';
 
 const provider: vscode.CompletionItemProvider & vscode.HoverProvider = {
@@ -38,7 +38,7 @@ const provider: vscode.CompletionItemProvider & vscode.HoverProvider = {
 
 export function registerCompletion(): vscode.Disposable {
   return vscode.Disposable.from(
-    vscode.languages.registerCompletionItemProvider(benchmarkFiles, provider, ' ', ':', '-'),
-    vscode.languages.registerHoverProvider(benchmarkFiles, provider),
+    vscode.languages.registerCompletionItemProvider(yamlBenchmarkFiles, provider, ' ', ':', '-'),
+    vscode.languages.registerHoverProvider(yamlBenchmarkFiles, provider),
   );
 }

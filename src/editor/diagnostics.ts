@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import type { Problem } from '../benchmark/types.ts';
 import { sentenceOf } from '../shared/errors.ts';
-import { findTask } from './detect.ts';
+import { findTask, mayBeBenchmark } from './detect.ts';
 
 /** @param text the file as it stands in the editor */
 export type Checker = (file: string, text: string) => Promise<readonly Problem[]>;
@@ -41,7 +41,7 @@ export class BenchmarkDiagnostics implements vscode.Disposable {
   }
 
   #soon(document: vscode.TextDocument, milliseconds: number): void {
-    if (document.languageId !== 'yaml' || document.uri.scheme !== 'file') return;
+    if (!mayBeBenchmark(document) || document.uri.scheme !== 'file') return;
     const key = document.uri.toString();
     clearTimeout(this.#timers.get(key));
     this.#timers.set(

@@ -12,6 +12,8 @@ export interface BenchmarkFile {
   isExample: boolean;
 }
 
+/** Task files of lm-evaluation-harness and of BIG-bench. */
+const candidates = '**/{*.yaml,*.yml,task.json}';
 const excluded = '**/{node_modules,.git,.softbench,.venv,site-packages}/**';
 /** A harness checkout has thousands of task files: list so many, the editor finds the others as they are opened. */
 const mostFiles = 2000;
@@ -26,7 +28,7 @@ export class Benchmarks implements vscode.Disposable {
 
   constructor(context: vscode.ExtensionContext) {
     this.#context = context;
-    this.#watcher = vscode.workspace.createFileSystemWatcher('**/*.{yaml,yml}');
+    this.#watcher = vscode.workspace.createFileSystemWatcher(candidates);
     this.#watcher.onDidCreate(this.#forget);
     this.#watcher.onDidChange(this.#forget);
     this.#watcher.onDidDelete(this.#forget);
@@ -45,9 +47,7 @@ export class Benchmarks implements vscode.Disposable {
   }
 
   async #find(): Promise<BenchmarkFile[]> {
-    const files = (await vscode.workspace.findFiles('**/*.{yaml,yml}', excluded, mostFiles)).map(
-      ({ fsPath }) => fsPath,
-    );
+    const files = (await vscode.workspace.findFiles(candidates, excluded, mostFiles)).map(({ fsPath }) => fsPath);
     const found = await Promise.all(files.sort().map((file) => describe(file, false)));
     const examples = await this.examples();
     return [...found.filter((one) => one !== null), ...examples];

@@ -284,10 +284,14 @@ async function benchmarkOf(workbench: Workbench, argument: unknown): Promise<str
   const known = fileOf(argument) ?? activeBenchmark();
   if (known) {
     if (!(await taskOf(known)))
-      throw new HumanError('bad-input', 'This file is no benchmark: it has no `task:` at its top level.', {
-        place: { file: known },
-        todo: 'Open an lm-evaluation-harness task file.',
-      });
+      throw new HumanError(
+        'bad-input',
+        'This file is no benchmark: it has neither `task:` (YAML) nor `"name":` and `"preferred_score":` (JSON) at its top level.',
+        {
+          place: { file: known },
+          todo: 'Open a task file of lm-evaluation-harness or a task.json of BIG-bench.',
+        },
+      );
     return known;
   }
   const picked = await vscode.window.showQuickPick(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findTask } from '../../src/editor/detect.ts';
+import { findTask, mayBeBenchmark } from '../../src/editor/detect.ts';
 
 describe('telling a benchmark file', () => {
   it('needs a task and one of its companions at the top level', () => {
@@ -27,5 +27,46 @@ describe('telling a benchmark file', () => {
 
   it('leaves a comment out of the name', () => {
     expect(findTask('task: arc#1 # the easy one\ndataset_path: json')?.task).toBe('arc#1');
+  });
+});
+
+describe('telling a BIG-bench task', () => {
+  const score = '"preferred_score": "bleu"';
+
+  it('needs a name and what only BIG-bench has', () => {
+    expect(findTask(`{\n  "examples": [{"name": "no"}],\n  "name": "cities \\u00fc",\n  ${score}\n}`)).toEqual({
+      line: 2,
+      start: 2,
+      end: 26,
+      task: 'cities ü',
+    });
+    expect(findTask(`{"a": 1, "name": "x", ${score}}`)).toMatchObject({ line: 0, start: 9, task: 'x' });
+    expect(findTask('{"name": "parent", "keywords": [], "canary": "c"}')?.task).toBe('parent');
+    // While it is written it is not valid.
+    expect(findTask(`{ ${score},\n"name": "x", "examples": [{]`)?.task).toBe('x');
+  });
+
+  it.each([
+    ['a package', '{"name": "x", "description": "", "keywords": [], "version": "1"}'],
+    ['a list', `[{"name": "x", ${score}}]`],
+    ['keys further in', `{"a": {"name": "x", ${score}}}`],
+    ['values', `{"a": "name", "b": "preferred_score", "name": "x"}`],
+    ['a name that is none', `{"name": {}, ${score}}`],
+    ['quotes in texts', '{"name": "x", "a": "\\"preferred_score\\": 1"}'],
+    ['nothing else', '{'],
+  ])('is not fooled by %s', (_, text) => {
+    expect(findTask(text)).toBeNull();
+  });
+
+  it.each([
+    ['yaml', '/a/b.yaml', true],
+    ['yaml', '/a/task.txt', true],
+    ['json', '/a/task.json', true],
+    ['jsonc', 'C:\\a\\task.json', true],
+    ['json', '/a/mytask.json', false],
+    ['json', '/a/package.json', false],
+    ['markdown', '/a/task.json', false],
+  ])('%s %s', (languageId, fileName, expected) => {
+    expect(mayBeBenchmark({ languageId, fileName })).toBe(expected);
   });
 });
