@@ -29,7 +29,8 @@ export class NumpyRandom {
 
   /** `permutation(n)`: 0 to n − 1, shuffled from the end on. */
   permutation(n: number): Uint32Array {
-    const order = Uint32Array.from({ length: n }, (_, i) => i);
+    const order = new Uint32Array(n);
+    for (let i = 0; i < n; i++) order[i] = i;
     for (let i = n - 1; i > 0; i--) {
       const j = this.upTo(i);
       const held = order[i] ?? 0;
