@@ -1,7 +1,7 @@
 /** What a graph says of its weights: which are quantised and how, and whether the head shares the embedding's table. */
 import type { GraphNode } from '../onnx/index.ts';
 import type { QuantisationReport } from '../shared/protocol.ts';
-import type { GraphReader } from './inspect-graph.ts';
+import type { GraphReader } from './graph-reader.ts';
 
 /** Operators between the head's product and the logits. */
 const behindHead = new Set([

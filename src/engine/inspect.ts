@@ -6,7 +6,9 @@ import { contextLengthOf, loadTokenizer, type ModelFiles, openModelFiles, string
 import { type Graph, sizeOf, type ValueInfo } from '../onnx/index.ts';
 import { sentenceOf } from '../shared/errors.ts';
 import type { ModelReport, TensorReport } from '../shared/protocol.ts';
-import { attentionOf, cacheJoin, GraphReader, positionsOf, probeSizes } from './inspect-graph.ts';
+import { GraphReader, probeSizes } from './graph-reader.ts';
+import { attentionOf, cacheJoin } from './inspect-attention.ts';
+import { positionsOf } from './inspect-positions.ts';
 import { headOf, quantisationOf } from './inspect-weights.ts';
 
 /** Describes a model folder, or an ONNX file in one. Never throws for a folder that cannot run: the report says why. */

@@ -5,8 +5,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { GraphReader } from '../../src/engine/graph-reader.ts';
 import { inspectModel } from '../../src/engine/index.ts';
-import { attentionOf, cacheJoin, GraphReader, positionsOf } from '../../src/engine/inspect-graph.ts';
+import { attentionOf, cacheJoin } from '../../src/engine/inspect-attention.ts';
+import { positionsOf } from '../../src/engine/inspect-positions.ts';
 import { headOf } from '../../src/engine/inspect-weights.ts';
 import { attribute, Graph, tensorOf } from '../../src/onnx/index.ts';
 
