@@ -73,8 +73,13 @@ export function answerTestOf(task: BigBenchTask): AnswerTest {
 /** Scores that a run reports, of those that the file's metrics give; of those for single answers only the one judged by. */
 export function reportedScores(task: BigBenchTask): string[] {
   const judged = answerMetric(task);
-  return task.metrics.flatMap((metric) => {
-    if (metric === 'multiple_choice_grade' || metric === judged) return [metric];
-    return metric === 'rouge' ? (bigBenchMetrics.get(metric)?.scores ?? []) : [];
+  const names = task.metrics.flatMap((metric) => {
+    const row = bigBenchMetrics.get(metric);
+    if (row?.asks === 'choice' || metric === judged) return [metric];
+    return metric === 'rouge' ? (row?.scores ?? []) : [];
   });
+  // BIG-bench adds both calibration scores wherever choices are graded.
+  if (names.includes('multiple_choice_grade'))
+    names.push('calibration_multiple_choice_brier_score', 'expected_calibration_error');
+  return [...new Set(names)];
 }

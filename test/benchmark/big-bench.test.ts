@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { checkBenchmark, openBenchmark } from '../../src/benchmark/index.ts';
 import { NumpyRandom } from '../../src/benchmark/numpy-random.ts';
 import type { Benchmark, Item } from '../../src/benchmark/types.ts';
-import { multipleChoiceGrade } from '../../src/metrics/index.ts';
+import { bigBenchScores } from '../../src/metrics/index.ts';
 
 const fixtures = join(import.meta.dirname, '..', 'fixtures', 'big-bench');
 const fileOf = (name: string): string => join(fixtures, name, 'task.json');
@@ -22,7 +22,7 @@ interface Oracle {
     }
   >;
   readings: Record<string, { output: string; answer: string; right: number[] }[]>;
-  grade: { log_probs: number[][]; multiple_choice_grade: number };
+  choices: Record<string, { log_probs: number[][]; scores: Record<string, number | null> }>;
   numpy: {
     seed: number;
     permutations: number[][];
@@ -161,12 +161,12 @@ describe('examples held out for tuning', () => {
 });
 
 describe('graded choices', () => {
-  test('the grade is BIG-bench’s', async () => {
-    const benchmark = await open('all_fields');
+  test.each(Object.entries(oracle.choices))('the scores of %s are BIG-bench’s', async (name, { log_probs, scores }) => {
+    const benchmark = await open(name);
     const rows = (await benchmark.items('evaluation')).map((item) => {
       const choices = benchmark.choices(item);
       if (!choices) throw new Error('There are no choices.');
-      const logLikelihoods = oracle.grade.log_probs[item.index] ?? [];
+      const logLikelihoods = log_probs[item.index] ?? [];
       return {
         record: {
           strict: { answer: null, span: null },
@@ -176,15 +176,21 @@ describe('graded choices', () => {
         references: [],
       };
     });
-    expect(benchmark.metrics).toEqual(['multiple_choice_grade']);
-    expect(multipleChoiceGrade(rows)).toBeCloseTo(oracle.grade.multiple_choice_grade, 12);
-    expect(multipleChoiceGrade([])).toBeNull();
+    for (const [metric, wanted] of Object.entries(scores)) {
+      const found = bigBenchScores.get(metric)?.(rows);
+      if (wanted === null) expect(found, metric).toBeNull();
+      else expect(found, metric).toBeCloseTo(wanted, 12);
+      expect(bigBenchScores.get(metric)?.([]), metric).toBeNull();
+    }
   });
 
   test('scores that are reported', async () => {
+    const calibration = ['calibration_multiple_choice_brier_score', 'expected_calibration_error'];
     expect((await open('sums')).metrics).toEqual(['exact_str_match', 'rouge1', 'rouge2', 'rougeLsum']);
-    expect((await open('both_kinds')).metrics).toEqual(['exact_str_match', 'multiple_choice_grade']);
+    expect((await open('all_fields')).metrics).toEqual(['multiple_choice_grade', ...calibration]);
+    expect((await open('both_kinds')).metrics).toEqual(['exact_str_match', 'multiple_choice_grade', ...calibration]);
     expect((await open('stop_text')).metrics).toEqual(['case_insensitive_str_match']);
+    for (const name of [...calibration, 'exact_str_match', 'rougeLsum']) expect(bigBenchScores.has(name)).toBe(true);
   });
 
   test('every best choice is a right answer', async () => {

@@ -102,15 +102,22 @@ for name in ["sums", "all_fields", "both_kinds", "stop_text", "subtasks/first"]:
             right = [metric([[t.strip() for t in sample["target"]]], [answer])[task.preferred_score] for sample in task._ds]
             read.append({"output": output, "answer": answer, "right": right})
         result["readings"][name] = read
-# The grade of choices by given log-likelihoods.
-task = json_task.JsonTask(str(fixtures / "all_fields" / "task.json"), shot_list=[0], task_json_utils=Files())
-random = np.random.RandomState(0)
-for sample in task._ds:
-    sample["log_prob"] = list(np.round(-random.random_sample(len(sample["choice"])) * 20, 3))
-result["grade"] = {
-    "log_probs": [list(map(float, sample["log_prob"])) for sample in task._ds],
-    "multiple_choice_grade": float(task_metrics.measure_multiple_choice_grade(task._ds)),
-}
+# The scores of choices by given log-likelihoods.
+result["choices"] = {}
+for name in ["all_fields", "both_kinds"]:
+    task = json_task.JsonTask(str(fixtures / name / "task.json"), shot_list=[0], task_json_utils=Files())
+    random = np.random.RandomState(0)
+    for sample in task._ds:
+        log_prob = np.round(-random.random_sample(len(sample["choice"])) * 4, 3)
+        sample["absolute_log_prob"] = list(log_prob)
+        sample["log_prob"] = list(log_prob - json_task.logsumexp(log_prob))
+    scores = {}
+    for metric, measure in task_metrics.MULTIPLE_CHOICE_FN.items():
+        try:
+            scores[metric] = float(measure(task._ds))
+        except ValueError:  # macro_f1 where choices are graded
+            scores[metric] = None
+    result["choices"][name] = {"log_probs": [list(map(float, sample["absolute_log_prob"])) for sample in task._ds], "scores": scores}
 # numpy's legacy stream.
 streams = []
 for seed in [0, 1, 42, 4294967295]:
