@@ -38,6 +38,10 @@ export class BigBenchBenchmark implements Benchmark {
   readonly limit: number | null;
   readonly readers: Benchmark['readers'];
   readonly evaluationSplit = 'examples';
+  readonly advice = {
+    training: 'Raise `training_share` in the object `softbench` of the file, or give it more examples.',
+    shots: 'Use fewer examples (`shots` in the object `softbench` of the file).',
+  };
   readonly trainingSplit: string | null;
   readonly notes: readonly string[];
   readonly metrics: readonly string[];

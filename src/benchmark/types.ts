@@ -64,6 +64,8 @@ export interface Benchmark {
   readonly evaluationSplit: string;
   /** The split that few-shot examples and tuning take from; null where the file has none. */
   readonly trainingSplit: string | null;
+  /** Which setting gives training items or fewer examples, where it is not a key of lm-evaluation-harness. */
+  readonly advice?: { training: string; shots: string };
   readonly notes: readonly string[];
   /** Scores beside F, S, K and L that a run of it reports, by BIG-bench's names; absent where there are none. */
   readonly metrics?: readonly string[];

@@ -127,7 +127,7 @@ async function prepare(
           place: item.place,
           todo:
             shots > 0
-              ? 'Use fewer examples (`num_fewshot`).'
+              ? (benchmark.advice?.shots ?? 'Use fewer examples (`num_fewshot`).')
               : 'Shorten the prompt, or choose a model with a longer context.',
         },
       );

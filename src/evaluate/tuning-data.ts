@@ -30,7 +30,9 @@ export async function prepareExamples(
       `The benchmark "${benchmark.task}" has ${items.length === 0 ? 'no training items' : 'only one training item'} to tune a soft prompt on; it needs two, one of them to validate with.`,
       {
         place: { file: benchmark.file },
-        todo: 'Name a split with data as `training_split:` (or `validation_split:`) in the benchmark file.',
+        todo:
+          benchmark.advice?.training ??
+          'Name a split with data as `training_split:` (or `validation_split:`) in the benchmark file.',
       },
     );
   }

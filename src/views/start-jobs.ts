@@ -43,7 +43,12 @@ export class StartJobs {
         detail: `Examples, and a soft prompt ${behind ? 'behind the text' : 'in front of them'}`,
       },
     ];
-    const offered = shown.filter(({ label }) => benchmark.trainingSplit !== null || label === 'zero-shot');
+    const offered = shown.filter(
+      ({ label }) =>
+        label === 'zero-shot' ||
+        benchmark.trainingSplit !== null ||
+        (!label.includes('soft-prompt') && benchmark.modes.includes(label)),
+    );
     const picked = await vscode.window.showQuickPick(offered, {
       canPickMany: true,
       title: `Evaluate ${benchmark.task}`,
