@@ -63,7 +63,8 @@ export class JsonDocument extends Configuration {
     this.files.push(file);
     this.starts = lineStarts(text);
     const softbench = fieldsOf(root ?? undefined).get('softbench');
-    if (softbench) this.values.metadata = { softbench: plainValue(softbench) };
+    // Settings are JavaScript's numbers: 1.0 is 1.
+    if (softbench) this.values.metadata = { softbench: JSON.parse(JSON.stringify(plainValue(softbench))) };
   }
 
   /** Line and column of an offset, from 1. */

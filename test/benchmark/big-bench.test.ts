@@ -323,6 +323,11 @@ describe('what is wrong in a file', () => {
     expect(found[0]).toMatch(pattern);
   });
 
+  test('settings may be written as floats', async () => {
+    const text = lines({ ...good, examples: [example], softbench: { training_share: 7 } }).replace(': 7', ': 0.0');
+    expect(await check(text)).toEqual([]);
+  });
+
   test('copies are named', async () => {
     expect(await check(lines({ ...good, examples: [example, example] }))).toEqual([
       expect.stringMatching(/^10:14 copies 1 of 2 examples is a copy/),
