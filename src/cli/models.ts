@@ -1,5 +1,6 @@
 /** `softbench models inspect`: what is understood of a model folder. */
 import { resolve } from 'node:path';
+import { formatBytes } from '../metrics/index.ts';
 import {
   attentionInWords,
   cacheInWords,
@@ -42,7 +43,7 @@ function inspectLines(report: ModelReport): string[] {
     ['layout', report.layout.join('; ')],
     ['graph', orUnknown(report.graphFile)],
     ['other graphs', report.variants.join(', ') || 'none'],
-    ['size', `${(report.bytes / 1e6).toFixed(1)} MB`],
+    ['size', formatBytes(report.bytes)],
     ['parameters', orUnknown(report.parameters)],
     ['hidden size', orUnknown(report.hiddenSize)],
     ['layers', orUnknown(report.layers)],

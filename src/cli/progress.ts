@@ -1,5 +1,5 @@
 /** A job's progress: one line that is updated on a terminal, plain lines now and then elsewhere. */
-import { formatSeconds } from '../metrics/index.ts';
+import { formatTimeLeft } from '../metrics/index.ts';
 import { trialInWords } from '../shared/learning-rate-words.ts';
 import type { PromptMode } from '../shared/modes.ts';
 import type { JobProgress } from '../shared/protocol.ts';
@@ -99,7 +99,7 @@ export class ProgressLine {
       `${done}/${total} ${unit}`,
       figures,
       rate > 0 ? `${rate < 10 ? rate.toFixed(1) : Math.round(rate)} ${unit}/s` : '',
-      left !== null && done < total ? `${formatSeconds(left)} left` : '',
+      left !== null && done < total ? formatTimeLeft(left) : '',
     ].filter((word) => word !== '');
     if (this.#isLive) {
       const full = Math.round(part * barWidth);

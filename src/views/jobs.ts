@@ -3,7 +3,7 @@
  * runs a job is handed in, and whoever shows jobs listens.
  */
 import { randomUUID } from 'node:crypto';
-import { duration } from '../editor/words.ts';
+import { formatTimeLeft } from '../metrics/index.ts';
 import { asError, HumanError } from '../shared/errors.ts';
 import type { PromptMode } from '../shared/modes.ts';
 import type { JobProgress, JobRequest } from '../shared/protocol.ts';
@@ -53,9 +53,9 @@ export function jobActivity(job: Job): string {
   return job.state === 'stopping' ? `stopping (${text})` : text;
 }
 
-/** `soft-prompt: tuning, step 34 of 80, 20 s left` */
+/** `soft-prompt: tuning, step 34 of 80, about 20 s left` */
 export function jobWords(job: Job): string {
-  const left = job.state === 'running' && job.secondsLeft !== null ? `, ${duration(job.secondsLeft)} left` : '';
+  const left = job.state === 'running' && job.secondsLeft !== null ? `, ${formatTimeLeft(job.secondsLeft)}` : '';
   return `${jobActivity(job)}${left}`;
 }
 

@@ -1,5 +1,5 @@
 /** A model report as Markdown, for a person and for an issue report. */
-import { size } from '../editor/words.ts';
+import { formatBytes } from '../metrics/index.ts';
 import {
   attentionInWords,
   cacheInWords,
@@ -19,7 +19,7 @@ export function modelReportText(report: ModelReport): string {
     ['Architecture', report.modelType],
     ['Graph', report.graphFile],
     ['Other graphs', report.variants.join(', ') || null],
-    ['Size', size(report.bytes)],
+    ['Size', formatBytes(report.bytes)],
     ['Parameters', report.parameters?.toLocaleString('en-US')],
     ['Data type', report.dtype],
     ['Layers', report.layers],

@@ -2,7 +2,8 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import * as vscode from 'vscode';
-import { duration, percent, resultLines, resultWords, size } from '../editor/words.ts';
+import { resultLines, resultWords } from '../editor/words.ts';
+import { formatBytes, formatSeconds, formatShare } from '../metrics/index.ts';
 import type { RunFolder } from '../runs/index.ts';
 import { sentenceOf } from '../shared/errors.ts';
 import type { ModelReport } from '../shared/protocol.ts';
@@ -114,7 +115,7 @@ export function modelFacts(report: ModelReport): Row[] {
     ...fact('Architecture', report.modelType),
     ...fact('Parameters', report.parameters === null ? null : report.parameters.toLocaleString('en-US')),
     ...fact('Graph', report.graphFile && `${basename(report.graphFile)}${report.dtype ? `, ${report.dtype}` : ''}`),
-    ...fact('Size', size(report.bytes)),
+    ...fact('Size', formatBytes(report.bytes)),
     ...fact(
       'Shape',
       report.layers && report.hiddenSize ? `${report.layers} layers, hidden size ${report.hiddenSize}` : null,
@@ -230,7 +231,7 @@ export class RunsTree extends Tree {
 function runItem(row: Row & { kind: 'run' }): vscode.TreeItem {
   const { run, summary } = row.run;
   const { word } = statusLooks[run.status];
-  const score = summary ? `${percent(summary.scores.S)} of ${summary.scores.n}` : '';
+  const score = summary ? `${formatShare(summary.scores.S)} of ${summary.scores.n}` : '';
   const when = new Date(run.created).toLocaleString();
   const seconds = summary ? summary.seconds + summary.tuningSeconds : null;
   return item(run.mode, {
@@ -240,7 +241,7 @@ function runItem(row: Row & { kind: 'run' }): vscode.TreeItem {
       `${run.benchmark.task} on ${run.model.name}, ${run.mode}: ${word}`,
       ...(run.message ? [run.message] : []),
       ...(summary ? resultLines([summary]) : []),
-      ...(seconds === null ? [] : [`It took ${duration(seconds)}.`]),
+      ...(seconds === null ? [] : [`It took ${formatSeconds(seconds)}.`]),
       ...providerSentences(run.provider),
       run.id,
     ].join('\n'),

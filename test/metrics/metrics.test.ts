@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   comparePaired,
+  formatBytes,
   formatInterval,
   formatPoints,
   formatSeconds,
   formatShare,
+  formatTimeLeft,
   type JudgedItem,
   mcnemarExact,
   normalQuantile,
@@ -185,12 +187,28 @@ describe('figures in words', () => {
     ]);
   });
   test('durations', () => {
-    expect([4.04, 59.6, 125, 3780, 7199].map(formatSeconds)).toEqual([
+    expect([4.04, 9.96, 59.6, 125, 3780, 7199].map(formatSeconds)).toEqual([
       '4.0 s',
+      '10 s',
       '1 min',
       '2 min 5 s',
       '1 h 3 min',
       '2 h',
     ]);
+    expect(formatSeconds(Number.NaN)).toBe('–');
   });
+  test('time left is coarse', () => {
+    expect([3, 22, 90, 3590, 5400].map(formatTimeLeft)).toEqual([
+      'a few seconds left',
+      'about 20 s left',
+      'about 2 min left',
+      'about 1 h left',
+      'about 1 h 30 min left',
+    ]);
+  });
+  test.each([
+    [512, '512 B'],
+    [1_250_000, '1.3 MB'],
+    [538_000_000, '538 MB'],
+  ])('%s bytes: %s', (bytes, text) => expect(formatBytes(bytes)).toBe(text));
 });

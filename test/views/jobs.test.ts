@@ -112,7 +112,7 @@ describe('the queue of jobs', () => {
       steps: 80,
       secondsLeft: 20.4,
     });
-    expect(jobWords(job)).toBe('soft-prompt: tuning, step 34 of 80, 20 s left');
+    expect(jobWords(job)).toBe('soft-prompt: tuning, step 34 of 80, about 20 s left');
     expect(job.fraction).toBeCloseTo(34 / 80);
     progress({ kind: 'items', run: 'r', mode: 'zero-shot', done: 3, total: 4, secondsLeft: null, records: [] });
     expect(jobWords(job)).toBe('zero-shot: item 3 of 4');

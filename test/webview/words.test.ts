@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { share } from '../../src/metrics/index.ts';
 import type { TuningRecord } from '../../src/shared/results.ts';
-import { duration, percent, points, timeLeft } from '../../webview/format.ts';
+import { bounds, percent, shareInWords } from '../../webview/format.ts';
 import { rank } from '../../webview/leaderboard/ranking.ts';
 import { gainInWords, pairedInWords } from '../../webview/results/gains-words.ts';
 import { codeBlock } from '../../webview/results/markdown.ts';
@@ -8,17 +9,12 @@ import { tuningInWords } from '../../webview/results/tuning-words.ts';
 import { leaderboardView } from './data.ts';
 
 describe('figures', () => {
-  it('writes shares, points and times', () => {
-    expect(percent(0.615)).toBe('61.5\u202f%');
-    expect(percent(null)).toBe('–');
-    expect(points(0.21)).toBe('+21.0');
-    expect(points(-0.004)).toBe('−0.4');
-    expect(points(-0.0001)).toBe('0.0');
-    expect(duration(125)).toBe('2 min 05 s');
-    expect(duration(59.7)).toBe('1 min 00 s');
-    expect(duration(7199)).toBe('2 h 00 min');
-    expect(timeLeft(3)).toBe('a few seconds left');
-    expect(timeLeft(90)).toBe('about 2 min left');
+  it('has the digits that the interval supports, and a space that does not break', () => {
+    expect(percent(share(61, 100))).toBe('61\u202f%');
+    expect(bounds(share(61, 100))).toBe('51–70\u202f%');
+    expect(percent(share(61_234, 100_000))).toBe('61.2\u202f%');
+    expect(percent(share(0, 0))).toBe('–');
+    expect(shareInWords(share(61, 100))).toBe('61 of 100 = 61\u202f%, 95 % interval 51–70\u202f%');
   });
 });
 

@@ -3,7 +3,7 @@ import { isPromptMode, type PromptMode, promptModes } from '../../src/shared/mod
 import type { LeaderboardPageApi, LeaderboardPageEvents, LeaderboardView } from '../../src/shared/protocol.ts';
 import { type Child, h, render } from '../dom.ts';
 import { embeddedLeaderboard } from '../embedded.ts';
-import { count, percent } from '../format.ts';
+import { bounds, count, percent } from '../format.ts';
 import { type Host, openHost } from '../host.ts';
 import { type MetricName, metricNames, metrics } from '../terms.ts';
 import { visible } from '../text.ts';
@@ -194,11 +194,11 @@ class LeaderboardPage {
         entry.rank === null ? '' : `${entry.rank}${entry.tied ? '=' : ''}`,
       ),
       h('span', { class: 'model' }, visible(model)),
-      h('span', { class: 'value' }, percent(score.value)),
+      h('span', { class: 'value' }, percent(score)),
       bar(score),
-      h('span', { class: 'interval' }, `${(100 * score.low).toFixed(1)} – ${(100 * score.high).toFixed(1)}`),
+      h('span', { class: 'interval' }, bounds(score)),
     ];
-    const said = `${entry.rank === null ? '' : `Rank ${entry.rank}${entry.tied ? ', tied' : ''}: `}${model}, ${mode}, ${percent(score.value)}, 95 % interval ${(100 * score.low).toFixed(1)} to ${(100 * score.high).toFixed(1)}`;
+    const said = `${entry.rank === null ? '' : `Rank ${entry.rank}${entry.tied ? ', tied' : ''}: `}${model}, ${mode}, ${percent(score)}, 95 % interval ${bounds(score)}`;
     if (tasks.length > 1)
       return h(
         'li',
@@ -226,15 +226,11 @@ class LeaderboardPage {
                       visible(part.task),
                       part.softPromptPosition && h('span', { class: 'muted' }, ` (${part.softPromptPosition})`),
                     ),
-                    h('span', { class: 'value' }, percent(part.score.value)),
+                    h('span', { class: 'value' }, percent(part.score)),
                     bar(part.score),
-                    h(
-                      'span',
-                      { class: 'interval' },
-                      `${(100 * part.score.low).toFixed(1)} – ${(100 * part.score.high).toFixed(1)}`,
-                    ),
+                    h('span', { class: 'interval' }, bounds(part.score)),
                   ],
-                  `${part.task}: ${percent(part.score.value)} of ${count(part.n)} items. Open the results.`,
+                  `${part.task}: ${percent(part.score)} of ${count(part.n)} items. Open the results.`,
                 ),
               ),
             ),
@@ -253,8 +249,8 @@ class LeaderboardPage {
       only && only.status !== 'finished' ? only.status : '',
       only?.softPromptPosition ? 'position: suffix, the soft prompt stands behind the text' : '',
       only?.unreliable ? 'unreliable: few items are in the format' : '',
-      only?.commonest && only.commonest.value >= 0.9
-        ? `same answer to ${percent(only.commonest.value, 0)} of the items`
+      only?.commonest && (only.commonest.share.value ?? 0) >= 0.9
+        ? `same answer to ${percent(only.commonest.share)} of the items`
         : '',
     ].filter(Boolean);
     return h(

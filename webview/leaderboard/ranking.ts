@@ -1,7 +1,7 @@
 /** Ranks models by one metric of one mode, on one benchmark or over all. */
 import type { PromptMode } from '../../src/shared/modes.ts';
 import type { LeaderboardView } from '../../src/shared/protocol.ts';
-import type { RunStatus } from '../../src/shared/results.ts';
+import type { RunStatus, Share } from '../../src/shared/results.ts';
 import { type MetricName, shareOf } from '../terms.ts';
 
 export interface Score {
@@ -25,7 +25,7 @@ export interface RankedModel {
     unreliable: boolean;
     /** Where the soft prompt stands, where that is not in front of the text. */
     softPromptPosition?: 'suffix';
-    commonest: { answer: string; value: number } | null;
+    commonest: { answer: string; share: Share } | null;
   }[];
   /** Benchmarks that it lacks, where all are averaged. */
   missing: string[];
@@ -64,10 +64,7 @@ export function rank(view: LeaderboardView, task: string | null, mode: PromptMod
           status: cell.status,
           softPromptPosition: cell.softPromptPosition,
           unreliable: metric === 'K' && K.unreliable,
-          commonest:
-            commonest && commonest.share.value !== null
-              ? { answer: commonest.answer, value: commonest.share.value }
-              : null,
+          commonest,
         },
       ];
     });

@@ -1,4 +1,5 @@
 /** How the outputs split by verdict, and why the strict reading rejected them; a click filters the item table. */
+import { share } from '../../src/metrics/index.ts';
 import type { PromptMode } from '../../src/shared/modes.ts';
 import type { ResultsView } from '../../src/shared/protocol.ts';
 import { causeSentences, type FailureCause, failureCauses } from '../../src/shared/results.ts';
@@ -87,7 +88,7 @@ export class CausesSection {
               .filter((name) => tally.verdicts[name] > 0)
               .map((name) => {
                 const n = tally.verdicts[name];
-                const said = `${tally.mode}, ${verdicts[name].label}: ${n} of ${tally.n} items, ${percent(n / tally.n)}`;
+                const said = `${tally.mode}, ${verdicts[name].label}: ${n} of ${tally.n} items, ${percent(share(n, tally.n))}`;
                 const segment = h(
                   'button',
                   {
@@ -168,7 +169,7 @@ export class CausesSection {
         onclick: () => this.onFilter({ mode: tally.mode, cause }),
       },
       unseen(`${tally.mode}, ${cause}: `),
-      h('span', { class: 'cell-figure' }, count(n), h('span', { class: 'muted' }, ` ${percent(n / tally.n)}`)),
+      h('span', { class: 'cell-figure' }, count(n), h('span', { class: 'muted' }, ` ${percent(share(n, tally.n))}`)),
       h('span', { class: 'cell-track', 'aria-hidden': 'true' }, bar),
     );
   }

@@ -1,7 +1,7 @@
 /** Gains between modes in words. */
-import type { PairedComparison, splitGain } from '../../src/metrics/index.ts';
+import { formatPoints, type PairedComparison, type splitGain } from '../../src/metrics/index.ts';
 import type { PromptMode } from '../../src/shared/modes.ts';
-import { count, points } from '../format.ts';
+import { count } from '../format.ts';
 
 type Gain = NonNullable<ReturnType<typeof splitGain>>;
 
@@ -11,7 +11,7 @@ export function gainInWords(base: PromptMode, other: PromptMode, gain: Gain): st
     { name: 'format', value: gain.format },
     { name: 'knowledge', value: gain.knowledge },
   ].sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
-  const said = parts.map(({ name, value }) => `${points(value)} from ${name}`).join(', ');
+  const said = parts.map(({ name, value }) => `${formatPoints(value)} from ${name}`).join(', ');
   const size = Math.abs(100 * gain.total).toFixed(1);
   const change = Number(size) === 0 ? 'the same as' : `${size} points ${gain.total > 0 ? 'more' : 'less'} than`;
   // Where K of one mode is unknown, a split would be an assumption: say that in place of it.
@@ -26,7 +26,7 @@ export function pairedInWords(base: PromptMode, other: PromptMode, paired: Paire
   const p = pValue < 0.001 ? 'p < 0.001' : `p = ${pValue.toFixed(3)}`;
   const verdict = pValue < 0.05 ? 'a real difference' : 'no clear difference';
   return (
-    `On the ${count(n)} items of both: ${points(difference)} points (95 % interval ${points(low)} to ${points(high)}). ` +
+    `On the ${count(n)} items of both: ${formatPoints(difference)} points (95 % interval ${formatPoints(low)} to ${formatPoints(high)}). ` +
     `${count(onlyB)} only ${other} has right, ${count(onlyA)} only ${base}: ${verdict} (exact McNemar test, ${p}).`
   );
 }

@@ -1,11 +1,10 @@
 /** The split of a score gain between two modes into format and knowledge, and what the format still takes away. */
 
-import { comparePaired, type PairedComparison, splitGain } from '../../src/metrics/index.ts';
+import { comparePaired, formatPoints, type PairedComparison, splitGain } from '../../src/metrics/index.ts';
 import { type PromptMode, promptModes } from '../../src/shared/modes.ts';
 import type { ModeResult, ResultsView } from '../../src/shared/protocol.ts';
 import type { Scores } from '../../src/shared/results.ts';
 import { type Child, h, render } from '../dom.ts';
-import { points } from '../format.ts';
 import { dropdown } from '../ui.ts';
 import { gainInWords, pairedInWords } from './gains-words.ts';
 import { modeName } from './modes.ts';
@@ -90,7 +89,9 @@ export class GainsSection {
     });
     const largest = Math.max(0.01, ...gains.flatMap(({ gain }) => [gain.format, gain.knowledge].map(Math.abs)));
     const lost = (scores: Scores | undefined): string =>
-      scores && scores.L.value !== null && scores.S.value !== null ? points(scores.L.value - scores.S.value) : '–';
+      scores && scores.L.value !== null && scores.S.value !== null
+        ? formatPoints(scores.L.value - scores.S.value)
+        : '–';
     return [
       h(
         'ul',
@@ -137,7 +138,7 @@ export class GainsSection {
               'tr',
               {},
               h('th', { scope: 'row' }, modeName(run.mode)),
-              h('td', { class: 'number' }, gain ? points(gain.total) : '–'),
+              h('td', { class: 'number' }, gain ? formatPoints(gain.total) : '–'),
               h('td', {}, gain ? part(gain.format, largest, 'format') : h('span', { class: 'muted' }, 'base')),
               h('td', {}, gain && (gain.knowledgeMeasured ? part(gain.knowledge, largest, 'knowledge') : 'unknown')),
               h('td', { class: 'number' }, lost(summary?.scores)),
@@ -162,6 +163,6 @@ function part(value: number, largest: number, kind: 'format' | 'knowledge'): HTM
     'span',
     { class: 'signed' },
     h('span', { class: 'signed-track', 'aria-hidden': 'true' }, bar),
-    h('span', { class: 'signed-value' }, points(value)),
+    h('span', { class: 'signed-value' }, formatPoints(value)),
   );
 }

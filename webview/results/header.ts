@@ -1,11 +1,11 @@
 /** Head of the page: what was run, the running job with Stop, a problem with Resume, and how the runs were made. */
-
+import { formatBytes, formatSeconds, formatTimeLeft } from '../../src/metrics/index.ts';
 import type { ModeResult, ResultsView } from '../../src/shared/protocol.ts';
 import { providerSentences, providerTitle } from '../../src/shared/provider-words.ts';
 import type { RunFile } from '../../src/shared/results.ts';
 import { positionOf } from '../../src/shared/soft-prompt-words.ts';
 import { type Child, h, render } from '../dom.ts';
-import { bytes, count, duration, percent, timeLeft } from '../format.ts';
+import { count } from '../format.ts';
 import { visible } from '../text.ts';
 import { button } from '../ui.ts';
 import { modeName } from './modes.ts';
@@ -72,8 +72,8 @@ export class Header {
     if (job) {
       this.#jobText.textContent = visible(job.message);
       this.#jobTime.textContent = [
-        job.fraction === null ? '' : percent(job.fraction, 0),
-        job.secondsLeft === null ? '' : timeLeft(job.secondsLeft),
+        job.fraction === null ? '' : `${Math.round(100 * job.fraction)}\u202f%`,
+        job.secondsLeft === null ? '' : formatTimeLeft(job.secondsLeft),
       ]
         .filter(Boolean)
         .join(' · ');
@@ -161,7 +161,7 @@ const settings: { label: string; of(mode: ModeResult): string }[] = [
     label: 'Time',
     of: ({ summary }) =>
       summary
-        ? `${duration(summary.seconds)}${summary.tuningSeconds ? `, tuning ${duration(summary.tuningSeconds)}` : ''}`
+        ? `${formatSeconds(summary.seconds)}${summary.tuningSeconds ? `, tuning ${formatSeconds(summary.tuningSeconds)}` : ''}`
         : '–',
   },
   {
@@ -169,7 +169,10 @@ const settings: { label: string; of(mode: ModeResult): string }[] = [
     of: ({ summary }) =>
       summary ? `${count(summary.promptTokens)} in prompts, ${count(summary.outputTokens)} in outputs` : '–',
   },
-  { label: 'Peak memory', of: ({ summary }) => (summary?.peakMemoryBytes ? bytes(summary.peakMemoryBytes) : '–') },
+  {
+    label: 'Peak memory',
+    of: ({ summary }) => (summary?.peakMemoryBytes ? formatBytes(summary.peakMemoryBytes) : '–'),
+  },
   { label: 'Model file', of: ({ run }) => `${run.model.graphFile}, weights ${run.model.digests.weights.slice(0, 12)}` },
   { label: 'Versions', of: ({ run }) => `Softbench ${run.softbench}, ONNX Runtime ${run.onnxruntime}` },
 ];

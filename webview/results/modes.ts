@@ -1,11 +1,12 @@
 /** The modes side by side: a chart with intervals, and the table behind it. */
+import { formatSeconds } from '../../src/metrics/index.ts';
 import type { PromptMode } from '../../src/shared/modes.ts';
 import type { ModeResult, ResultsView } from '../../src/shared/protocol.ts';
 import type { Scores } from '../../src/shared/results.ts';
 import { positionOf, suffixNote } from '../../src/shared/soft-prompt-words.ts';
 import { Chart, modeFill, referenceLine, tooltipStyle, whiskers } from '../charts.ts';
 import { type Child, h, render } from '../dom.ts';
-import { bounds, count, duration, percent, shareInWords } from '../format.ts';
+import { bounds, count, percent, shareInWords } from '../format.ts';
 import { type MetricName, metricNames, metrics, modeHints, shareOf } from '../terms.ts';
 import { visible } from '../text.ts';
 import { onThemeChange, palette } from '../theme.ts';
@@ -98,7 +99,7 @@ export class ModesSection {
           ),
           ...this.#shown.map((metric) =>
             metric === 'S' || metric === 'L'
-              ? h('td', { class: 'number', title: shareInWords(share) }, percent(share.value))
+              ? h('td', { class: 'number', title: shareInWords(share) }, percent(share))
               : h('td', { class: 'number' }),
           ),
           h('td', {}),
@@ -139,7 +140,7 @@ export class ModesSection {
         h('td', {}),
       );
     const { scores } = summary;
-    const tuned = summary.tuningSeconds > 0 ? `tuning ${duration(summary.tuningSeconds)}` : '';
+    const tuned = summary.tuningSeconds > 0 ? `tuning ${formatSeconds(summary.tuningSeconds)}` : '';
     return h(
       'tr',
       {},
@@ -154,7 +155,7 @@ export class ModesSection {
             class: `number${unreliable ? ' unreliable' : ''}`,
             title: `${shareInWords(share)}${unreliable ? '. Unreliable: few items are in the format, so the interval is wide and those items may be the easy ones.' : ''}`,
           },
-          h('span', { class: 'value' }, percent(share.value)),
+          h('span', { class: 'value' }, percent(share)),
           h('span', { class: 'sub' }, bounds(share) || ' '),
           unreliable && h('span', { class: 'sub tag' }, 'unreliable'),
         );
@@ -163,12 +164,12 @@ export class ModesSection {
         ? h(
             'td',
             { title: shareInWords(scores.commonest.share) },
-            h('span', { class: 'value' }, percent(scores.commonest.share.value)),
+            h('span', { class: 'value' }, percent(scores.commonest.share)),
             h('span', { class: 'sub' }, quoted(scores.commonest.answer)),
           )
         : h('td', { class: 'muted' }, '–'),
       h('td', { class: 'number' }, count(scores.n)),
-      h('td', { class: 'number' }, duration(summary.seconds), tuned && h('span', { class: 'sub' }, tuned)),
+      h('td', { class: 'number' }, formatSeconds(summary.seconds), tuned && h('span', { class: 'sub' }, tuned)),
     );
   }
 
@@ -184,7 +185,7 @@ export class ModesSection {
             'li',
             {},
             h('strong', {}, run.mode),
-            ` gives the same answer, ${quoted(commonest.answer)}, to ${percent(commonest.share.value)} of the items: its format gain is not knowledge.`,
+            ` gives the same answer, ${quoted(commonest.answer)}, to ${percent(commonest.share)} of the items: its format gain is not knowledge.`,
           ),
         );
       else if (
@@ -199,7 +200,7 @@ export class ModesSection {
             'li',
             {},
             h('strong', {}, run.mode),
-            ` is not clearly better than always answering ${quoted(constant.answer)} (${percent(constant.share.value)}).`,
+            ` is not clearly better than always answering ${quoted(constant.answer)} (${percent(constant.share)}).`,
           ),
         );
       return lines;
@@ -208,7 +209,7 @@ export class ModesSection {
 
   #draw(restyle: boolean): void {
     const colours = this.#colours;
-    const constant = this.#constant?.share.value ?? null;
+    const constant = this.#constant?.share ?? null;
     const names = this.#modes.map(({ run }) => run.mode);
     render(this.#legend, [names, this.#constant], () => [
       ...names.map((mode) => h('li', {}, modeName(mode))),

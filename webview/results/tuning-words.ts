@@ -1,6 +1,8 @@
 /** What a tuning curve says, in a sentence that holds only what the records show. */
-import type { TuningRecord } from '../../src/shared/results.ts';
-import { percent, points } from '../format.ts';
+
+import { formatPoints, share } from '../../src/metrics/index.ts';
+import type { Share, TuningRecord } from '../../src/shared/results.ts';
+import { percent } from '../format.ts';
 
 export type Validation = Extract<TuningRecord, { kind: 'validation' }>;
 export type Step = Extract<TuningRecord, { kind: 'step' }>;
@@ -9,6 +11,13 @@ export const validationsOf = (records: readonly TuningRecord[]): Validation[] =>
   records.filter((record): record is Validation => record.kind === 'validation');
 export const stepsOf = (records: readonly TuningRecord[]): Step[] =>
   records.filter((record): record is Step => record.kind === 'step');
+
+/** A share of a validation with its interval: F and S of its items, K of those in the format. */
+export function shareAt({ F, S, K, n }: Validation, name: 'F' | 'S' | 'K'): Share {
+  const inFormat = Math.round(F * n);
+  if (name === 'K') return K === null ? share(0, 0) : share(Math.round(K * inFormat), inFormat);
+  return share(Math.round((name === 'F' ? F : S) * n), n);
+}
 
 /** The kept step: the last validation that was the best so far. */
 export const bestOf = (validations: readonly Validation[]): Validation | null =>
@@ -26,11 +35,11 @@ export function tuningInWords(records: readonly TuningRecord[]): string {
   if (!first || !best) return 'No validation yet.';
   if (best === first)
     return validations.length === 1
-      ? `Before the first step F is ${percent(first.F, 0)} on ${first.n} held-out items.`
+      ? `Before the first step F is ${percent(shareAt(first, 'F'))} on ${first.n} held-out items.`
       : 'No step did better on the held-out items than the untuned start.';
   const reached = validations.find(({ F }) => F >= saturated);
   const sentences = [
-    `F goes from ${percent(first.F, 0)} to ${percent(best.F, 0)} by step ${best.step}, which is kept${
+    `F goes from ${percent(shareAt(first, 'F'))} to ${percent(shareAt(best, 'F'))} by step ${best.step}, which is kept${
       reached && reached.F >= saturated && reached.step > 0 ? `; it passes 90 % at step ${reached.step}` : ''
     }.`,
   ];
@@ -41,10 +50,10 @@ export function tuningInWords(records: readonly TuningRecord[]): string {
     const noise = 1.96 * Math.sqrt(0.25 / Math.max(1, best.F * best.n) + 0.25 / Math.max(1, start.F * start.n));
     sentences.push(
       Math.abs(change) <= Math.min(noise, similar)
-        ? `K stays about the same (${percent(start.K, 0)} → ${percent(best.K, 0)}, within what ${best.n} items can tell): the gain is format, not knowledge.`
+        ? `K stays about the same (${percent(shareAt(start, 'K'))} → ${percent(shareAt(best, 'K'))}, within what ${best.n} items can tell): the gain is format, not knowledge.`
         : Math.abs(change) <= noise
-          ? `K goes from ${percent(start.K, 0)} to ${percent(best.K, 0)}: ${best.n} items are too few to tell whether that is a change.`
-          : `K changes by ${points(change, 0)} points (${percent(start.K, 0)} → ${percent(best.K, 0)}).`,
+          ? `K goes from ${percent(shareAt(start, 'K'))} to ${percent(shareAt(best, 'K'))}: ${best.n} items are too few to tell whether that is a change.`
+          : `K changes by ${formatPoints(change, 0)} points (${percent(shareAt(start, 'K'))} → ${percent(shareAt(best, 'K'))}).`,
     );
   }
   return sentences.join(' ');

@@ -9,7 +9,7 @@ import { percent } from '../format.ts';
 import { metrics } from '../terms.ts';
 import { onThemeChange, palette } from '../theme.ts';
 import { dropdown } from '../ui.ts';
-import { bestOf, stepsOf, tuningInWords, validationsOf } from './tuning-words.ts';
+import { bestOf, shareAt, stepsOf, tuningInWords, type Validation, validationsOf } from './tuning-words.ts';
 
 const series = ['F', 'S', 'K'] as const;
 
@@ -132,7 +132,7 @@ export class TuningSection {
                   'tr',
                   {},
                   h('th', { scope: 'row', class: 'number' }, String(record.step)),
-                  ...series.map((name) => h('td', { class: 'number' }, percent(record[name]))),
+                  ...series.map((name) => h('td', { class: 'number' }, percent(shareAt(record, name)))),
                   h('td', { class: 'number' }, record.loss.toFixed(3)),
                   h('td', { class: 'number' }, losses.get(record.step)?.toFixed(3) ?? '–'),
                   h('td', {}, record === bestOf(validationsOf(tuning)) ? 'best' : ''),
@@ -154,6 +154,7 @@ export class TuningSection {
       'aria-label',
       `Tuning curve. ${tuningInWords(tuning)} The data table below has the figures.`,
     );
+    this.#validations = validations;
     const styles = {
       F: { pointStyle: 'circle', borderDash: [], borderColor: colours.F },
       S: { pointStyle: 'triangle', borderDash: [], borderColor: colours.S },
@@ -249,8 +250,11 @@ export class TuningSection {
             ...tooltipStyle(colours),
             callbacks: {
               title: ([first]) => `step ${first?.parsed.x ?? ''}`,
-              label: ({ dataset, parsed }) =>
-                ` ${dataset.label}: ${dataset.label === 'loss' ? (parsed.y ?? 0).toFixed(3) : percent((parsed.y ?? 0) / 100)}`,
+              label: ({ dataset, parsed }) => {
+                const name = series.find((one) => one === dataset.label);
+                const record = this.#validations.find(({ step }) => step === parsed.x);
+                return ` ${dataset.label}: ${name && record ? percent(shareAt(record, name)) : (parsed.y ?? 0).toFixed(3)}`;
+              },
             },
           },
         },
@@ -258,4 +262,5 @@ export class TuningSection {
     }) as Chart<'line'>;
   }
   #best: number | null = null;
+  #validations: readonly Validation[] = [];
 }
