@@ -183,6 +183,25 @@ function paddingMask(
   throw notLowered(node, `its mask has the shape [${dims.join(', ')}]`);
 }
 
+/** What MultiHeadAttention and Attention share: a mask of padding, a causal one, and a bias, each where there is one. */
+function attendMasked(
+  g: TypedGraph,
+  node: GraphNode,
+  { padding, bias, ...heads }: { query: string; key: string; value: string; padding: string; bias: string },
+): Attended {
+  const [batch = 1, , count = 1, headSize = 1] = g.dims(heads.query);
+  const time = g.dims(heads.key)[2] ?? 0;
+  const hidden = node.float('mask_filter_value', -10000);
+  const masks = [
+    padding ? paddingMask(g, node, padding, { batch, time, hidden }) : null,
+    node.int('unidirectional', 0)
+      ? causalMask(g, { count, time, past: time - count, hidden: lowestOf('float32') })
+      : null,
+    bias,
+  ];
+  return attend(g, { ...heads, scale: scaleOf(node, headSize), biases: present(masks) });
+}
+
 /** MultiHeadAttention: queries, keys and values in each of their layouts, a bias for all three, masks, past. */
 const multiHeadAttention: SizedLowering = (g, node) => {
   refuse(node, { 8: 'it writes into a shared cache', 9: 'it is made for beam search' });
@@ -218,17 +237,7 @@ const multiHeadAttention: SizedLowering = (g, node) => {
   }
   k = joinPast(g, node.input(6), k);
   v = joinPast(g, node.input(7), v);
-  const [batch = 1, , count = 1, headSize = 1] = g.dims(q);
-  const time = g.dims(k)[2] ?? 0;
-  const hidden = node.float('mask_filter_value', -10000);
-  const masks = [
-    node.input(4) ? paddingMask(g, node, node.input(4), { batch, time, hidden }) : null,
-    node.int('unidirectional', 0)
-      ? causalMask(g, { count, time, past: time - count, hidden: lowestOf('float32') })
-      : null,
-    node.input(5),
-  ];
-  const attended = attend(g, { query: q, key: k, value: v, scale: scaleOf(node, headSize), biases: present(masks) });
+  const attended = attendMasked(g, node, { query: q, key: k, value: v, padding: node.input(4), bias: node.input(5) });
   return [joinHeads(g, attended.output), k, v, attended.stages[2]];
 };
 
@@ -250,23 +259,13 @@ const mergedAttention: SizedLowering = (g, node) => {
     return splitHeads(g, g.slice(qkv, 2, from, from + (sizes[at] ?? 0)), heads);
   };
   const [q, freshKey, freshValue] = [part(0), part(1), part(2)];
-  const [batch = 1, , count = 1, headSize = 1] = g.dims(q);
   const past = node.input(4);
   const pastDims = past ? g.dims(past).slice(1) : [];
   const kept = pastDims[2] ?? 0;
   const pastPart = (at: number): string => (kept ? g.reshape(g.slice(past, 0, at, at + 1), pastDims) : '');
   const k = joinPast(g, pastPart(0), freshKey);
   const v = joinPast(g, pastPart(1), freshValue);
-  const time = g.dims(k)[2] ?? 0;
-  const hidden = node.float('mask_filter_value', -10000);
-  const masks = [
-    node.input(3) ? paddingMask(g, node, node.input(3), { batch, time, hidden }) : null,
-    node.int('unidirectional', 0)
-      ? causalMask(g, { count, time, past: time - count, hidden: lowestOf('float32') })
-      : null,
-    node.input(5),
-  ];
-  const attended = attend(g, { query: q, key: k, value: v, scale: scaleOf(node, headSize), biases: present(masks) });
+  const attended = attendMasked(g, node, { query: q, key: k, value: v, padding: node.input(3), bias: node.input(5) });
   const stack = (): string => g.concat([g.unsqueeze(k, [0]), g.unsqueeze(v, [0])], 0);
   return [joinHeads(g, attended.output), node.output(1) && g.dims(k)[3] === g.dims(v)[3] ? stack() : undefined];
 };
