@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { until } from '../support/wait.ts';
 import {
   bundledModel,
   computed,
@@ -14,7 +15,6 @@ import {
   stepsOf,
   temporaryFolder,
 } from './program.ts';
-import { until } from './wait.ts';
 
 interface Figures {
   value: number;

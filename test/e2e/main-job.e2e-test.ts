@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { Frame, Locator } from 'playwright-core';
+import { until } from '../support/wait.ts';
 import { note } from '../vscode/report.ts';
 import { bundledModel, computed, example, jsonLines, runsIn, softbench, stepsOf, temporaryFolder } from './program.ts';
-import { until } from './wait.ts';
 import { Workbench } from './workbench.ts';
 
 const textOf = async (locator: Locator): Promise<string> => (await locator.textContent()) ?? '';

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Frame, Locator, Page } from 'playwright-core';
+import { until } from '../support/wait.ts';
 import { launchBrowser, openWindow, type Window } from '../vscode/browser.ts';
 import { copyInto, type Server, startServer } from '../vscode/server.ts';
-import { until } from './wait.ts';
 
 const project = process.cwd();
 export const artifacts = join(project, 'test', '.artifacts');

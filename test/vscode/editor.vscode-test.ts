@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import { benchmarkUri, openWorkbench, until, workspaceFolder, writeFile } from './workspace.ts';
+import { until } from '../support/wait.ts';
+import { benchmarkUri, openWorkbench, workspaceFolder, writeFile } from './workspace.ts';
 
 async function open(uri: vscode.Uri): Promise<vscode.TextDocument> {
   const document = await vscode.workspace.openTextDocument(uri);

@@ -3,8 +3,9 @@ import * as vscode from 'vscode';
 import type { HumanError } from '../../src/shared/errors.ts';
 import type { Job } from '../../src/views/jobs.ts';
 import type { Workbench } from '../../src/views/workbench.ts';
+import { until } from '../support/wait.ts';
 import { note } from './report.ts';
-import { benchmarkUri, openWorkbench, until, workspaceFolder, writeFile } from './workspace.ts';
+import { benchmarkUri, openWorkbench, workspaceFolder, writeFile } from './workspace.ts';
 
 /** The yes/no example, small enough that a test runs it many times, and slow enough that it can be stopped. */
 async function smallBenchmark(name: string, limit: number, steps: number): Promise<vscode.Uri> {

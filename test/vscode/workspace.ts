@@ -18,21 +18,6 @@ export async function writeFile(name: string, text: string): Promise<vscode.Uri>
   return uri;
 }
 
-/** Polls until `probe` gives something that is neither null, undefined nor false. */
-export async function until<T>(
-  what: string,
-  probe: () => T | null | undefined | false | Promise<T | null | undefined | false>,
-  seconds = 20,
-): Promise<T> {
-  const deadline = Date.now() + seconds * 1000;
-  for (;;) {
-    const value = await probe();
-    if (value !== null && value !== undefined && value !== false) return value;
-    if (Date.now() > deadline) throw new Error(`Waited ${seconds} s for ${what}.`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
 /** What the extension hands out when SOFTBENCH_TEST is set. */
 export async function openWorkbench(): Promise<Workbench> {
   const extension = vscode.extensions.getExtension<{ workbench: Workbench }>('softbench.softbench');

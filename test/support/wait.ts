@@ -11,6 +11,6 @@ export async function until<T>(
     const value = await probe();
     if (value !== null && value !== undefined && value !== false) return value;
     if (Date.now() > deadline) throw new Error(`Waited ${seconds} s for ${what}.`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
