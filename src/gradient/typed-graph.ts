@@ -307,6 +307,7 @@ const passes = new Set([
 /**
  * The graph for inputs of the given sizes. Values that follow from sizes and small constants become constants; nodes
  * that do nothing at these sizes (expansions to the same shape, concatenation with an empty cache) go.
+ * @param model a copy: its nodes become the result's
  * @param sizes dims of every graph input
  * @throws HumanError where a shape cannot be worked out, naming the operator and the node
  */
@@ -335,10 +336,9 @@ export function specialise(model: OnnxModel, sizes: ReadonlyMap<string, readonly
   const resolve = (name: string): string => alias.get(name) ?? name;
   const selected = new SelectedRows(typed);
   const queue = source.nodes.toReversed();
-  for (let original = queue.pop(); original; original = queue.pop()) {
-    const node = original.clone();
+  for (let node = queue.pop(); node; node = queue.pop()) {
     node.inputs = node.inputs.map(resolve);
-    const branch = branchTaken(typed, node, () => definedNames(source, original));
+    const branch = branchTaken(typed, node, () => definedNames(source, node));
     if (branch) {
       for (const [name, tensor] of branch.initializers) own(name, tensor);
       queue.push(...branch.nodes.reverse());
@@ -372,7 +372,7 @@ export function specialise(model: OnnxModel, sizes: ReadonlyMap<string, readonly
       if (output && type) typed.types.set(output, type);
     });
     if (node.operator === 'Constant') {
-      const tensor = node.tensor('value') ?? original.tensor('value');
+      const tensor = node.tensor('value');
       const value = first?.values;
       if (tensor) graph.initializers.set(node.output(), tensor);
       else if (first && value) graph.initializers.set(node.output(), tensorOf(first.dtype, first.dims, value));
