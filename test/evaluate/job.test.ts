@@ -8,7 +8,7 @@ import { type JobRooms, runJob } from '../../src/evaluate/index.ts';
 import { openRunStore } from '../../src/runs/index.ts';
 import type { JobProgress, JobRequest } from '../../src/shared/protocol.ts';
 import type { RunSummary } from '../../src/shared/results.ts';
-import { type ScriptedModel, scriptedModel, sumsBenchmark } from './scripted.ts';
+import { type ScriptedModel, scriptedModel, scriptedRequest, scriptedRooms, sumsBenchmark } from './scripted.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -16,27 +16,10 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const request = (change: Partial<JobRequest> = {}): JobRequest => ({
-  benchmarkFile: '/benchmarks/sums.yaml',
-  modelFolder: '/models/scripted',
-  modes: ['zero-shot', 'few-shot', 'soft-prompt'],
-  storeFolder: folder,
-  group: 'g1',
-  reuseFinished: false,
-  engine: { executionProvider: 'auto', threads: 0 },
-  overrides: {},
-  ...change,
-});
+const request = (change: Partial<JobRequest> = {}): JobRequest => scriptedRequest(folder, change);
 
-function rooms(model: ScriptedModel, benchmark: Benchmark = sumsBenchmark()): JobRooms {
-  return {
-    openModel: async () => model,
-    openBenchmark: async () => benchmark,
-    openStore: openRunStore,
-    readSoftPromptFile: async () => ({ vectors: 1, hiddenSize: 3, data: new Float32Array(3) }),
-    versions: { softbench: '0', onnxruntime: '0' },
-  };
-}
+const rooms = (model: ScriptedModel, benchmark: Benchmark = sumsBenchmark()): JobRooms =>
+  scriptedRooms(model, benchmark);
 
 async function run(
   model = scriptedModel(),

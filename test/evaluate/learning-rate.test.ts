@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { adamStep, newAdamState } from '../../src/evaluate/adam.ts';
-import { type JobRooms, runJob } from '../../src/evaluate/index.ts';
+import { runJob } from '../../src/evaluate/index.ts';
 import { formulaLearningRate, rateOf, searchLearningRate, searchPlan } from '../../src/evaluate/learning-rate.ts';
 import { openRunStore } from '../../src/runs/index.ts';
 import type { JobProgress } from '../../src/shared/protocol.ts';
 import type { LearningRateChoice, SoftPromptSettings, TuningRecord } from '../../src/shared/results.ts';
-import { type ScriptedModel, scriptedModel, sumsBenchmark } from './scripted.ts';
+import { type ScriptedModel, scriptedModel, scriptedRequest, scriptedRooms, sumsBenchmark } from './scripted.ts';
 
 describe('the formula', () => {
   it('is proportional to the scale of the embedding', () => {
@@ -124,27 +124,14 @@ describe('a tuning that searches', () => {
     model: ScriptedModel = scriptedModel(),
     signal = new AbortController().signal,
   ): Promise<Told> {
-    const benchmark = sumsBenchmark();
-    const rooms: JobRooms = {
-      openModel: async () => model,
-      openBenchmark: async () => benchmark,
-      openStore: openRunStore,
-      readSoftPromptFile: async () => ({ vectors: 1, hiddenSize: 3, data: new Float32Array(3) }),
-      versions: { softbench: '0', onnxruntime: '0' },
-    };
     const progress: JobProgress[] = [];
     const [summary] = await runJob(
-      {
-        benchmarkFile: '/benchmarks/sums.yaml',
-        modelFolder: '/models/scripted',
+      scriptedRequest(folder, {
         modes: ['soft-prompt'],
-        storeFolder: folder,
         group,
-        reuseFinished: false,
-        engine: { executionProvider: 'auto', threads: 0 },
         overrides: { softPrompt: { learningRate, steps: 40 } },
-      },
-      rooms,
+      }),
+      scriptedRooms(model, sumsBenchmark()),
       { signal, progress: (one) => progress.push(one) },
     );
     const store = openRunStore(folder);

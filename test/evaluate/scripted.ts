@@ -4,8 +4,11 @@
  * in the format once it is near.
  */
 import type { Benchmark, Item } from '../../src/benchmark/types.ts';
+import type { JobRooms } from '../../src/evaluate/index.ts';
 import type { LanguageModel, SoftPrompt } from '../../src/evaluate/language-model.ts';
+import { openRunStore } from '../../src/runs/index.ts';
 import { throwIfCancelled } from '../../src/shared/errors.ts';
+import type { JobRequest } from '../../src/shared/protocol.ts';
 
 const hiddenSize = 4;
 
@@ -13,6 +16,32 @@ export interface ScriptedModel extends LanguageModel {
   /** Every call that reached it, for tests about what was not asked twice. */
   readonly asked: { generated: number[]; steps: number };
 }
+
+/** What a job on the scripted model asks for. */
+export const scriptedRequest = (storeFolder: string, change: Partial<JobRequest> = {}): JobRequest => ({
+  benchmarkFile: '/benchmarks/sums.yaml',
+  modelFolder: '/models/scripted',
+  modes: ['zero-shot', 'few-shot', 'soft-prompt'],
+  storeFolder,
+  group: 'g1',
+  reuseFinished: false,
+  engine: { executionProvider: 'auto', threads: 0 },
+  overrides: {},
+  ...change,
+});
+
+/** The rooms that a job works with: the model and benchmark given, and the real run store. */
+export const scriptedRooms = (
+  model: LanguageModel,
+  benchmark: Benchmark,
+  softPrompt: SoftPrompt = { vectors: 1, hiddenSize: 3, data: new Float32Array(3) },
+): JobRooms => ({
+  openModel: async () => model,
+  openBenchmark: async () => benchmark,
+  openStore: openRunStore,
+  readSoftPromptFile: async () => softPrompt,
+  versions: { softbench: '0', onnxruntime: '0' },
+});
 
 export function scriptedModel(
   hooks: { onGenerate?(index: number): void; onStep?(step: number): void } = {},

@@ -15,7 +15,7 @@ import type { RunFile } from '../../src/shared/results.ts';
 import { decodeSafetensors, encodeSafetensors } from '../../src/shared/safetensors.ts';
 import { modeTitle } from '../../src/shared/soft-prompt-words.ts';
 import { leaderboard, leaderboardCsv, leaderboardMarkdown, rankModels } from '../../src/study/index.ts';
-import { type ScriptedModel, scriptedModel, sumsBenchmark } from './scripted.ts';
+import { type ScriptedModel, scriptedModel, scriptedRequest, scriptedRooms, sumsBenchmark } from './scripted.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -41,15 +41,8 @@ function watched(hooks: Parameters<typeof scriptedModel>[0] = {}) {
   return { model, seen };
 }
 
-function rooms(model: ScriptedModel, benchmark: Benchmark, softPrompt?: SoftPrompt): JobRooms {
-  return {
-    openModel: async () => model,
-    openBenchmark: async () => benchmark,
-    openStore: openRunStore,
-    readSoftPromptFile: async () => softPrompt ?? { vectors: 1, hiddenSize: 4, data: new Float32Array(4) },
-    versions: { softbench: '0', onnxruntime: '0' },
-  };
-}
+const rooms = (model: ScriptedModel, benchmark: Benchmark, softPrompt?: SoftPrompt): JobRooms =>
+  scriptedRooms(model, benchmark, softPrompt ?? { vectors: 1, hiddenSize: 4, data: new Float32Array(4) });
 
 const suffixed = (): Benchmark => {
   const benchmark = sumsBenchmark();
@@ -65,17 +58,7 @@ async function run(
     ...change
   }: Partial<JobRequest> & { benchmark?: Benchmark; softPrompt?: SoftPrompt; signal?: AbortSignal } = {},
 ): Promise<RunFile[]> {
-  const request: JobRequest = {
-    benchmarkFile: '/benchmarks/sums.yaml',
-    modelFolder: '/models/scripted',
-    modes: ['zero-shot', 'soft-prompt', 'few-shot+soft-prompt'],
-    storeFolder: folder,
-    group: 'g1',
-    reuseFinished: false,
-    engine: { executionProvider: 'auto', threads: 0 },
-    overrides: {},
-    ...change,
-  };
+  const request = scriptedRequest(folder, { modes: ['zero-shot', 'soft-prompt', 'few-shot+soft-prompt'], ...change });
   const summaries = await runJob(request, rooms(model, benchmark, softPrompt), { signal, progress: () => undefined });
   const store = openRunStore(folder);
   return Promise.all(summaries.map(async (summary) => (await store.read(summary.run)).run));
