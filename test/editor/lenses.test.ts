@@ -2,32 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { type LensState, lensesOf } from '../../src/editor/lenses.ts';
 import { resultWords } from '../../src/editor/words.ts';
 import type { PromptMode } from '../../src/shared/modes.ts';
-import type { RunSummary, Share } from '../../src/shared/results.ts';
+import type { RunSummary } from '../../src/shared/results.ts';
+import { sampleSummary } from '../runs/sample.ts';
 
-const share = (count: number, n: number): Share => ({ value: n ? count / n : null, low: 0, high: 1, count, n });
-const summary = (mode: PromptMode, right: number, inFormat: number, n: number): RunSummary => ({
-  schema: 1,
-  run: `run-${mode}`,
-  mode,
-  scores: {
-    n,
-    F: share(inFormat, n),
-    S: share(right, n),
-    K: { ...share(right, inFormat), unreliable: false },
-    L: share(right, n),
-    LL: null,
-    constant: null,
-    commonest: null,
-    chance: null,
-    causes: {},
-  },
-  seconds: 1,
-  tuningSeconds: 0,
-  promptTokens: 1,
-  outputTokens: 1,
-  peakMemoryBytes: null,
-  bestStep: null,
-});
+const summary = (mode: PromptMode, right: number, inFormat: number, n: number): RunSummary =>
+  sampleSummary(`run-${mode}`, mode, { right, inFormat, n });
 const idle: LensState = { model: { name: 'tiny', folder: '/m/tiny' }, job: null, results: [], resumable: null };
 const commandsOf = (state: LensState): string[] => lensesOf(state).map(({ command }) => command);
 

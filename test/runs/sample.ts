@@ -1,5 +1,6 @@
 /** Runs and items to put into stores. */
-import type { ItemRecord, RunFile, Share } from '../../src/shared/results.ts';
+import type { PromptMode } from '../../src/shared/modes.ts';
+import type { ItemRecord, RunFile, RunSummary, Share } from '../../src/shared/results.ts';
 
 export type NewRun = Omit<RunFile, 'id' | 'created' | 'updated' | 'status'>;
 
@@ -60,3 +61,32 @@ export function sampleItem(
 }
 
 export const share = (count: number, n: number): Share => ({ value: n ? count / n : null, low: 0, high: 1, count, n });
+
+/** `right` of the `inFormat` outputs in the required format are right; the lenient reading finds the same. */
+export const sampleSummary = (
+  run: string,
+  mode: PromptMode,
+  { right, inFormat, n }: { right: number; inFormat: number; n: number },
+): RunSummary => ({
+  schema: 1,
+  run,
+  mode,
+  scores: {
+    n,
+    F: share(inFormat, n),
+    S: share(right, n),
+    K: { ...share(right, inFormat), unreliable: false },
+    L: share(right, n),
+    LL: null,
+    constant: null,
+    commonest: null,
+    chance: null,
+    causes: {},
+  },
+  seconds: 1,
+  tuningSeconds: 0,
+  promptTokens: 1,
+  outputTokens: 1,
+  peakMemoryBytes: null,
+  bestStep: null,
+});

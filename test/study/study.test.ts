@@ -12,7 +12,7 @@ import {
   resultsView,
   resumableGroup,
 } from '../../src/study/index.ts';
-import { sampleRun, share } from '../runs/sample.ts';
+import { sampleRun, sampleSummary, share } from '../runs/sample.ts';
 
 interface Made {
   id: string;
@@ -37,6 +37,7 @@ function made({
   S = share(5, 10),
 }: Made): RunFolder {
   const run = sampleRun({ mode, group });
+  const summary = sampleSummary(id, mode, { right: 0, inFormat: 0, n: 0 });
   return {
     folder: `/store/runs/${id}`,
     run: {
@@ -49,27 +50,8 @@ function made({
       benchmark: { ...run.benchmark, task: 'b', file },
     },
     summary: S && {
-      schema: 1,
-      run: id,
-      mode,
-      scores: {
-        n: S.n,
-        F: S,
-        S,
-        K: { ...S, unreliable: false },
-        L: S,
-        LL: null,
-        constant: null,
-        commonest: null,
-        chance: null,
-        causes: {},
-      },
-      seconds: 1,
-      tuningSeconds: 0,
-      promptTokens: 0,
-      outputTokens: 0,
-      peakMemoryBytes: null,
-      bestStep: null,
+      ...summary,
+      scores: { ...summary.scores, n: S.n, F: S, S, K: { ...S, unreliable: false }, L: S },
     },
   };
 }

@@ -4,57 +4,24 @@ import type { PromptMode } from '../../src/shared/modes.ts';
 import type { ItemRecord, RunFile, RunSummary, TuningRecord } from '../../src/shared/results.ts';
 import type { Job } from '../../src/views/jobs.ts';
 import { LiveResults, type ResultsReader } from '../../src/views/live-results.ts';
+import { sampleRun, sampleSummary } from '../runs/sample.ts';
 
 const subject = { task: 't', benchmarkFile: '/b.yaml', modelName: 'm', modelFolder: '/m' };
 
-const runFile = (id: string, mode: PromptMode, status: RunFile['status'], created: string): RunFile => ({
-  schema: 1,
-  id,
-  softbench: '0',
-  onnxruntime: '0',
-  created,
-  updated: created,
-  status,
-  group: 'g',
-  mode,
-  model: { name: 'm', folder: '/m', graphFile: 'x', digests: { graph: '', weights: '', tokenizer: '', config: '' } },
-  benchmark: { task: 't', file: '/b.yaml', digests: { config: '', data: '' }, items: 9, split: 'test' },
-  settings: {
-    limit: null,
-    shots: 0,
-    fewShotSeed: 0,
-    batchSize: 1,
-    generation: { until: [], maxNewTokens: 1, temperature: 0, topP: 1, seed: 0 },
-    softPrompt: null,
-    softPromptFrom: null,
-  },
-  provider: { asked: 'cpu', running: 'cpu', reason: '', threads: 1 },
-  notes: [],
-});
-const share = { value: 1, low: 0, high: 1, count: 9, n: 9 };
-const summary = (run: string, mode: PromptMode): RunSummary => ({
-  schema: 1,
-  run,
-  mode,
-  scores: {
-    n: 9,
-    F: share,
-    S: share,
-    K: { ...share, unreliable: false },
-    L: share,
-    LL: null,
-    constant: null,
-    commonest: null,
-    chance: null,
-    causes: {},
-  },
-  seconds: 1,
-  tuningSeconds: 0,
-  promptTokens: 1,
-  outputTokens: 1,
-  peakMemoryBytes: null,
-  bestStep: null,
-});
+const runFile = (id: string, mode: PromptMode, status: RunFile['status'], created: string): RunFile => {
+  const run = sampleRun({ mode, group: 'g' });
+  return {
+    ...run,
+    id,
+    created,
+    updated: created,
+    status,
+    model: { ...run.model, name: 'm', folder: '/m' },
+    benchmark: { ...run.benchmark, task: 't', file: '/b.yaml', items: 9 },
+  };
+};
+const summary = (run: string, mode: PromptMode): RunSummary =>
+  sampleSummary(run, mode, { right: 9, inFormat: 9, n: 9 });
 const item = (index: number): ItemRecord => ({
   schema: 1,
   index,
