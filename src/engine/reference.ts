@@ -29,8 +29,11 @@ export interface Reference {
   tolerance: ReferenceTolerance;
   /** How the graph was made; null where the reference does not say. */
   exporter: string | null;
-  /** Largest difference of the logits that ONNX Runtime had when the reference was made, running the file as it is. */
-  runtimeDifference: number | null;
+  /**
+   * Largest difference of the logits that ONNX Runtime had where the reference was made, running the file as it is:
+   * without a soft prompt, and of all (with soft prompts too).
+   */
+  runtimeDifference: { plain: number; most: number } | null;
   /** One per sequence: tokens of prompt and of answer. */
   sequences: { prompt: number[]; answer: number[] }[];
 }
@@ -66,13 +69,15 @@ const numberOf = (object: unknown, key: string, fallback: number): number =>
   isObject(object) && typeof object[key] === 'number' ? (object[key] as number) : fallback;
 
 /** Differences of logits in `check.onnxruntime`: of rows padded on the right, as they are here, and with soft prompts. */
-function runtimeDifference(check: unknown): number | null {
+function runtimeDifference(check: unknown): Reference['runtimeDifference'] {
   const found = isObject(check) ? check.onnxruntime : null;
   if (!isObject(found)) return null;
   const differences = Object.entries(found).flatMap(([name, value]) =>
     /^logits_max_abs_diff_(right_pad|soft_n\d+)$/.test(name) && typeof value === 'number' ? [value] : [],
   );
-  return differences.length ? Math.max(...differences) : null;
+  return differences.length
+    ? { plain: numberOf(found, 'logits_max_abs_diff_right_pad', 0), most: Math.max(...differences) }
+    : null;
 }
 
 /** Reads a reference. Throws HumanError('missing' | 'bad-input') where it is not there or not whole. */

@@ -169,7 +169,7 @@ export interface VerifyReport {
   generation: { compared: number; equal: number } | null;
   /**
    * The same of the file as it runs, where it quantises activations or computes in half precision: evaluation runs it so.
-   * `allowed`: what the reference says of ONNX Runtime's own forward pass.
+   * `allowed`: as far as the unedited file is from the reference in ONNX Runtime alone.
    */
   as_run: {
     logits: { max_abs: number } | null;
