@@ -252,8 +252,11 @@ function places(batch: number, length: number, rows: number, { g, memo }: Surrou
 
 /**
  * Where(IsNaN(s), 0, s) behind s = softmax(x + mask): a row whose mask is all -inf. With the mask's -inf as the least
- * finite number such a row, which is padding that nothing reads, has finite values, and two passes over the largest
- * tensors go.
+ * finite number such a row has equal weights instead of zeros, and two passes over the largest tensors go.
+ *
+ * Right only because nothing reads such a row. Every place of a text sees itself, so the row is one of padding: a place
+ * behind a text by more than a sliding window. Training batches pad on the right and hide padding from every text by the
+ * attention mask, in later layers too, and answers are predicted at places of texts (training.ts, suffix-training.ts).
  */
 const unguardedSoftmax: Form = (last, s) => {
   const { g } = s;
