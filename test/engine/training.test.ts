@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { behindTextBatch, wholeTextBatch } from '../../src/engine/suffix-training.ts';
 import { OnnxTraining, paddedAnswers, paddedLength, trainingBatch } from '../../src/engine/training.ts';
 import type { SoftPrompt, TrainingExample } from '../../src/evaluate/language-model.ts';
 import { readOnnxFile } from '../../src/onnx/index.ts';
@@ -153,6 +154,29 @@ describe('batches', () => {
     expect([...batch.positions].slice(0, 6).map(Number)).toEqual([0, 3, 0, 4, 1, 2]);
     expect([...batch.labels].slice(0, 3).map(Number)).toEqual([13, 14, 22]);
     expect([...batch.weights].map((weight) => Math.round(weight * 3))).toEqual([1, 1, 1, 0, 0, 0, 0, 0]);
+  });
+
+  it('read nothing at places that the mask hides: every answer token is predicted at a place of its own text', () => {
+    const examples = [
+      { prompt: [11, 12, 13, 14, 15], answer: [16, 17] },
+      { prompt: [21], answer: [22, 23, 24, 25, 26, 27] },
+    ];
+    const texts = examples.map(({ prompt }) => ({ length: prompt.length, tensors: [] }));
+    for (const vectors of [1, 4])
+      for (const batch of [
+        trainingBatch(examples, vectors, 9, null, { shapes: 'few', rows: 4 }),
+        wholeTextBatch(examples, vectors, 9),
+        behindTextBatch(examples, vectors, 9, texts),
+      ]) {
+        const { length, past = 0 } = batch.sizes;
+        const total = past + length;
+        for (const slot of batch.labels.keys()) {
+          const [row, place] = [batch.positions[2 * slot], batch.positions[2 * slot + 1]].map(Number);
+          expect(batch.attentionMask[(row ?? 0) * total + past + (place ?? 0)]).toBe(1n);
+        }
+        // No row hides everything from its first place, rows that only fill up the batch included.
+        for (let row = 0; row < batch.sizes.batch; row++) expect(batch.attentionMask[row * total + past]).toBe(1n);
+      }
   });
 
   it('never reach beyond the positions that the model has', () => {
