@@ -5,7 +5,7 @@ import type { DataType } from '../onnx/index.ts';
 import { asError, HumanError } from '../shared/errors.ts';
 import type { KeyValueCache, NewEntries } from './cache.ts';
 import { type InferenceGraph, names } from './inference-graph.ts';
-import type { Ort, OrtTensor, Session } from './runtime.ts';
+import { type Ort, type OrtTensor, runtimeWords, type Session } from './runtime.ts';
 import { prefixInput } from './shared-prefix.ts';
 
 type Outputs = Awaited<ReturnType<Session['run']>>;
@@ -220,7 +220,7 @@ export function runError(error: unknown, rows: number, length: number): HumanErr
     'engine',
     memory
       ? `The machine ran out of memory on a batch of ${rows} × ${length} tokens.`
-      : `ONNX Runtime failed on a batch of ${rows} × ${length} tokens: ${message}`,
+      : `ONNX Runtime failed on a batch of ${rows} × ${length} tokens: ${runtimeWords(error)}`,
     {
       todo: memory ? 'Set a smaller batch size.' : 'Report the message together with how the model was exported.',
       cause: error,

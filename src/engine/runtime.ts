@@ -37,6 +37,19 @@ export interface PlacementSettings {
   always?: boolean;
 }
 
+/**
+ * What ONNX Runtime says, for people: without the places in its source, on one line, ended by a full stop. The error
+ * itself stays the cause.
+ */
+export function runtimeWords(error: unknown): string {
+  const words = asError(error)
+    // `/onnxruntime_src/…/model.cc:202 onnxruntime::Model::Model(…) Unsupported model IR version`
+    .message.replace(/\/?(?:[\w.-]+\/)*[\w.-]+\.(?:cc|cpp|h|hpp|cu|cuh):\d+ (?:[^\n]*::[^\n]*?\) (?=[A-Z!]))?/g, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+  return /[.!?]$/.test(words) ? words : `${words}.`;
+}
+
 /** Makes a session of an edited graph whose weights stay in the user's files. */
 export async function createSession(model: OnnxModel, settings: SessionSettings): Promise<Session> {
   const ort = await loadOnnxRuntime();
@@ -51,7 +64,7 @@ export async function createSession(model: OnnxModel, settings: SessionSettings)
     });
   } catch (error) {
     profile?.remove();
-    throw new HumanError('engine', `ONNX Runtime does not accept this model: ${asError(error).message}`, {
+    throw new HumanError('engine', `ONNX Runtime does not accept this model: ${runtimeWords(error)}`, {
       todo: 'Export the model again with a current exporter, or report the message.',
       cause: error,
     });

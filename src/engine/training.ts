@@ -20,7 +20,14 @@ import { HumanError, throwIfCancelled } from '../shared/errors.ts';
 import type { ProviderReport, Recomputation } from '../shared/results.ts';
 import { answerTokensOf, inParts, memoryForSteps, NotEnoughMemory, partsNote, saysOutOfMemory } from './parts.ts';
 import { providerOf } from './providers.ts';
-import { createSession, loadOnnxRuntime, type OrtTensor, type PlacementSettings, type Session } from './runtime.ts';
+import {
+  createSession,
+  loadOnnxRuntime,
+  type OrtTensor,
+  type PlacementSettings,
+  runtimeWords,
+  type Session,
+} from './runtime.ts';
 import { paddedAnswers, paddedLength } from './shapes.ts';
 
 export interface TrainingSettings {
@@ -441,9 +448,12 @@ function asStepError(thrown: unknown): unknown {
   const message =
     thrown instanceof NotEnoughMemory
       ? `One training example needs ${gigabytes(thrown.needed)} besides the weights; ${gigabytes(thrown.available)} are free.`
-      : `The training step failed in ONNX Runtime: ${String(thrown)}`;
+      : `The training step failed in ONNX Runtime: ${runtimeWords(thrown)}`;
   return new HumanError('engine', message, {
-    todo: 'Shorter prompts need less memory, and so does recompute: blocks.',
+    todo:
+      thrown instanceof NotEnoughMemory || saysOutOfMemory(thrown)
+        ? 'Shorter prompts need less memory, and so does recompute: blocks.'
+        : 'Report the message together with how the model was exported.',
     cause: thrown,
   });
 }
