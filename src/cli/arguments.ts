@@ -39,8 +39,15 @@ export function readArguments(command: string, options: Options, argv: readonly 
       ),
     }) as { values: typeof values; positionals: string[] });
   } catch (thrown) {
-    const unknown = /^Unknown option '--?([^']+)'/.exec(asError(thrown).message)?.[1];
-    if (unknown === undefined) throw wrong(oneLine(asError(thrown).message));
+    const { message } = asError(thrown);
+    // "-3" behind an option may be its value or an option: Node wants to be told which.
+    const unclear = /^Option '(?:-\w, )?--([\w-]+)[^']*' argument is ambiguous/.exec(message)?.[1];
+    if (unclear !== undefined)
+      throw wrong(`--${unclear} needs a value. One that begins with a dash is written --${unclear}=-1.`);
+    const missing = /^Option '(?:-\w, )?--([\w-]+)[^']*' argument missing/.exec(message)?.[1];
+    if (missing !== undefined) throw wrong(`--${missing} needs a value.`);
+    const unknown = /^Unknown option '--?([^']+)'/.exec(message)?.[1];
+    if (unknown === undefined) throw wrong(oneLine(message));
     const near = nearest(unknown, Object.keys(options));
     throw wrong(`There is no option "--${unknown}".${near ? ` Did you mean "--${near}"?` : ''}`);
   }

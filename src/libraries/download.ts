@@ -67,7 +67,7 @@ export async function download(
         'engine',
         `${wanted.file} could not be fetched: ${failure ? networkWords(failure, address) : `${address.host} ends after ${megabytes(after)} of ${megabytes(wanted.bytes)}`}.`,
         {
-          todo: 'What has arrived is kept: try again to go on from there. Behind a proxy set HTTPS_PROXY (in VS Code: http.proxy); without a network fetch the file otherwise and give its folder as the source.',
+          todo: 'What has arrived is kept: try again to go on from there. Behind a proxy set HTTPS_PROXY (in VS Code: http.proxy); without a network fetch the file elsewhere ("softbench providers list --json" has its address) and give its folder with --from.',
           cause: failure ?? undefined,
         },
       );
@@ -101,7 +101,7 @@ async function fetchRest(
     // A server or a gateway that is busy may have it later.
     if (status >= 500 || status === 429) throw new Error(`${address.host} answers ${status}`);
     throw new HumanError('engine', `${address.host} answers ${status} for ${wanted.file}.`, {
-      todo: 'Check the network, a proxy or a mirror in between; or fetch the file otherwise and give its folder as the source.',
+      todo: 'Check the network, a proxy or a mirror in between; or fetch the file elsewhere ("softbench providers list --json" has its address) and give its folder with --from.',
     });
   }
   const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(response.headers['content-range'] ?? '');
@@ -144,7 +144,7 @@ export async function checkFile(path: string, wanted: Wanted, signal?: AbortSign
   const size = (await stat(path).catch(() => null))?.size;
   if (size === undefined)
     throw new HumanError('missing', `There is no ${wanted.file} in ${dirname(path)}.`, {
-      todo: 'The file must have the name that it has at its publisher: "softbench providers list" shows it.',
+      todo: 'The file must have the name that it has at its publisher: "softbench providers list --json" has that and its address.',
     });
   if (size !== wanted.bytes) throw differs(wanted, path, `it has ${size} bytes, not ${wanted.bytes}`);
   const digest = await sha256Of(path, signal);

@@ -73,6 +73,12 @@ describe('arguments', () => {
       '"one-shot" is not a prompt mode. Use one or more of: zero-shot, few-shot',
     ],
     [['evaluate', 'sums.yaml', '--model', 'm', '--shots', '2.5'], '--shots needs a whole number, not "2.5".'],
+    [
+      ['tune', 'sums.yaml', '--model', 'm', '--steps', '-3'],
+      '--steps needs a value. One that begins with a dash is written --steps=-1.',
+    ],
+    [['tune', 'sums.yaml', '--model', 'm', '--steps=-3'], '--steps must be at least 1, not -3.'],
+    [['tune', 'sums.yaml', '--model'], '--model needs a value.'],
     [['evaluate', 'sums.yaml', '--model', 'm', '--batch-size', '0'], '--batch-size must be at least 1, not 0.'],
     [['evaluate', 'sums.yaml', '--model', 'm', '--limit', 'few'], '--limit needs a whole number from 1 or "all"'],
     [['tune', 'sums.yaml', '--model', 'm', '--learning-rate', '0'], '--learning-rate needs a number above 0'],
