@@ -112,6 +112,16 @@ export function readSettings(configuration: Configuration): Settings {
     notes.push(message);
   }
   const outputType = (text(values.output_type) ?? 'generate_until') as OutputType;
+  if (outputType === 'loglikelihood') {
+    const message =
+      'Answers are generated and judged here; lm-evaluation-harness scores the given ones of `output_type: loglikelihood` by their log-likelihood.';
+    configuration.add('warning', 'output-type', message, ['output_type']);
+    notes.push(message);
+  }
+  if (outputType === 'loglikelihood_rolling')
+    configuration.add('error', 'unsupported', 'Softbench does not measure the perplexity of whole texts.', [
+      'output_type',
+    ]);
   const generation = readGeneration(configuration, notes);
   const turn: TurnTemplates = {
     text: (values.doc_to_text ?? null) as TurnTemplates['text'],

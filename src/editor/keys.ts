@@ -35,8 +35,8 @@ export const valueMeanings: Record<string, Record<string, string>> = {
   output_type: {
     generate_until: 'Write an answer, up to a stop marker.',
     multiple_choice: 'Choose: the log-likelihoods of the choices are compared.',
-    loglikelihood: 'Score a given continuation.',
-    loglikelihood_rolling: 'Score a whole text.',
+    loglikelihood: 'Score a given continuation; here an answer is generated and judged in its place.',
+    loglikelihood_rolling: 'Score a whole text (not supported).',
   },
   'fewshot_config.sampler': { default: 'At random, by seed.', first_n: 'The first ones of the split.' },
   'generation_kwargs.do_sample': { false: 'Always the most likely token.', true: 'Draw by probability.' },

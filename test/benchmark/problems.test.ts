@@ -213,6 +213,21 @@ const cases: {
     says: /within what it repeats/,
   },
   {
+    name: 'tasks that score given continuations',
+    text: change('output_type', 'output_type: loglikelihood'),
+    code: 'output-type',
+    at: 'loglikelihood',
+    says: /generated and judged/,
+    severity: 'warning',
+  },
+  {
+    name: 'tasks that score whole texts',
+    text: change('output_type', 'output_type: loglikelihood_rolling'),
+    code: 'unsupported',
+    at: 'loglikelihood_rolling',
+    says: /perplexity/,
+  },
+  {
     name: 'aliases of aliases without end',
     text: change(
       'metadata',
