@@ -11,7 +11,7 @@ import type {
   TrainingEngine,
   TrainingOptions,
 } from '../evaluate/language-model.ts';
-import { arithmeticOf } from '../gradient/index.ts';
+import { arithmeticOf, missingGradientRules } from '../gradient/index.ts';
 import {
   contextLengthOf,
   hiddenSizeOf,
@@ -130,6 +130,20 @@ export class OnnxLanguageModel implements LanguageModel {
       );
   }
 
+  checkTuning(): void {
+    if (!this.embedding) throw noEmbedding(this.files);
+    const [missing] = missingGradientRules(this.files.file);
+    if (missing)
+      throw new HumanError(
+        'unsupported',
+        `No soft prompt can be tuned on this model: tuning does not know the operator ${missing.operator} (node "${missing.node}").`,
+        {
+          place: { file: this.files.folder.graphPath },
+          todo: `${missing.advice} Prompt modes without a soft prompt run as it is.`,
+        },
+      );
+  }
+
   async openTraining({
     vectors,
     batchSize,
@@ -182,9 +196,12 @@ function notesOf({ signature, file }: ModelFiles, embedding: EmbeddingTable | nu
   if (!signature.cache) notes.push('The graph has no KV cache: every token reads the whole text again, which is slow.');
   if (!embedding) notes.push('The graph has no token embedding at its top: soft prompts cannot be used with it.');
   const { quantisesActivations, quantisedWeights } = arithmeticOf(file);
-  if (quantisesActivations)
-    notes.push('The graph quantises activations to 8 bits as it runs: results differ from the original model.');
-  else if (quantisedWeights) notes.push('The graph has weights of few bits: results differ from the original model.');
+  const quantised = [
+    ...(quantisedWeights ? ['has weights of 8 bits or fewer'] : []),
+    ...(quantisesActivations ? ['rounds activations to 8 bits as it runs'] : []),
+  ];
+  if (quantised.length)
+    notes.push(`The graph ${quantised.join(' and ')}: results differ from those of the original model.`);
   if (holdsBfloat16(file.graph))
     notes.push('The weights are bfloat16; on the CPU they are widened and computed with in float32.');
   return notes;

@@ -13,6 +13,7 @@ import type { LanguageModel, SoftPrompt } from './language-model.ts';
 import type { RunFolder, RunStore, RunWriter } from './run-store.ts';
 import { summarise } from './summarise.ts';
 import { tune } from './tune.ts';
+import { trainingItems } from './tuning-data.ts';
 
 /** The other rooms, handed in: the worker gives the real ones, a test may script them. */
 export interface JobRooms {
@@ -37,6 +38,14 @@ export async function runJob(request: JobRequest, rooms: JobRooms, hooks: JobHoo
   hooks.progress({ kind: 'phase', phase: 'loading', mode: null, message: 'Opening the model' });
   const model = await rooms.openModel(request.modelFolder, request.engine);
   const job: Job = { request, rooms, hooks, benchmark, store, model, known: (await store.list()).runs };
+
+  const tunes = request.modes.some(usesSoftPrompt) && !request.overrides.softPromptFile;
+  const tuned = job.known.some(
+    ({ run }) => run.group === request.group && usesSoftPrompt(run.mode) && run.status === 'finished',
+  );
+  // What keeps a soft prompt from being tuned is said now, not after hours of the modes before it.
+  if (tunes && !tuned)
+    await trainingItems(model, benchmark, { ...benchmark.softPrompt, ...request.overrides.softPrompt });
 
   const summaries: RunSummary[] = [];
   for (const mode of request.modes) {

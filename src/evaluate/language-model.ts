@@ -138,6 +138,8 @@ export interface LanguageModel {
     settings: { batchSize: number; softPrompt: SoftPrompt | null },
     hooks: Hooks<LogLikelihoodResult>,
   ): Promise<void>;
+  /** Throws HumanError where no soft prompt can be tuned on this model, before anything is computed. */
+  checkTuning?(): void;
   openTraining(settings: TrainingOptions): Promise<TrainingEngine>;
   /** Peak memory of the process so far, in bytes; without the pages of files where the system tells them apart (Linux). */
   peakMemoryBytes(): number | null;

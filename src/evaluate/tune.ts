@@ -93,6 +93,10 @@ export async function tune(
   const best = state.best ?? { step: state.step, softPrompt: state.softPrompt };
   await save(run, model, benchmark, best);
   const notes = [...data.notes, ...(training.notes ?? [])];
+  if (best.step === 0)
+    notes.push(
+      'No step of tuning was better on the held-out items than the vectors that it began with: those are evaluated. More steps or another learning rate may help.',
+    );
   return { softPrompt: best.softPrompt, bestStep: best.step, seconds: state.seconds, notes };
 }
 

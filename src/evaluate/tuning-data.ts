@@ -14,16 +14,16 @@ export interface TuningData {
 }
 
 /**
- * The training split, shuffled by seed: a slice held out for validation, the rest to train on.
- * @throws HumanError where there is none, or nothing of it fits into the model
+ * The items to tune on, where there can be a tuning at all: what is wrong with data, vectors or graph is said before
+ * anything is computed.
+ * @throws HumanError where there are none, no room for a prompt, or no way for a gradient
  */
-export async function prepareExamples(
+export async function trainingItems(
   model: LanguageModel,
   benchmark: Benchmark,
   settings: SoftPromptSettings,
-): Promise<TuningData> {
+): Promise<readonly Item[]> {
   const items = benchmark.trainingSplit === null ? [] : await benchmark.items('training');
-  const notes: string[] = [];
   if (items.length < 2) {
     throw new HumanError(
       'bad-input',
@@ -36,10 +36,6 @@ export async function prepareExamples(
       },
     );
   }
-  const shuffled = new Random(settings.seed ^ 0x5eed).shuffle(items);
-  const heldOut = Math.max(1, Math.min(settings.validationItems, Math.floor(items.length / 5)));
-  const encode = async (item: Item): Promise<TrainingExample> =>
-    encodeExample(model.tokenizer, (await benchmark.prompt(item, 0)).text, benchmark.trainingAnswer(item));
   const room = (model.contextLength ?? Number.POSITIVE_INFINITY) - settings.vectors;
   if (room < 1) {
     throw new HumanError(
@@ -48,6 +44,26 @@ export async function prepareExamples(
       { place: { file: benchmark.file }, todo: 'Lower `vectors` under `metadata: softbench: soft_prompt:`.' },
     );
   }
+  model.checkTuning?.();
+  return items;
+}
+
+/**
+ * The training split, shuffled by seed: a slice held out for validation, the rest to train on.
+ * @throws HumanError where there is none, or nothing of it fits into the model
+ */
+export async function prepareExamples(
+  model: LanguageModel,
+  benchmark: Benchmark,
+  settings: SoftPromptSettings,
+): Promise<TuningData> {
+  const items = await trainingItems(model, benchmark, settings);
+  const notes: string[] = [];
+  const shuffled = new Random(settings.seed ^ 0x5eed).shuffle(items);
+  const heldOut = Math.max(1, Math.min(settings.validationItems, Math.floor(items.length / 5)));
+  const encode = async (item: Item): Promise<TrainingExample> =>
+    encodeExample(model.tokenizer, (await benchmark.prompt(item, 0)).text, benchmark.trainingAnswer(item));
+  const room = (model.contextLength ?? Number.POSITIVE_INFINITY) - settings.vectors;
 
   const validation: TuningData['validation'] = [];
   const training: TrainingExample[] = [];

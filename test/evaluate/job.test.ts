@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Benchmark } from '../../src/benchmark/types.ts';
 import { type JobRooms, runJob } from '../../src/evaluate/index.ts';
 import { openRunStore } from '../../src/runs/index.ts';
+import { HumanError } from '../../src/shared/errors.ts';
 import type { JobProgress, JobRequest } from '../../src/shared/protocol.ts';
 import type { RunSummary } from '../../src/shared/results.ts';
 import { type ScriptedModel, scriptedModel, scriptedRequest, scriptedRooms, sumsBenchmark } from './scripted.ts';
@@ -195,6 +196,39 @@ describe('what can go wrong', () => {
     await expect(
       run(undefined, { modes: ['soft-prompt'], overrides: { softPrompt: { vectors: 5000 } } }),
     ).rejects.toThrow(/5000 vectors leave no room for a prompt/);
+  });
+
+  it('what keeps a soft prompt from being tuned is said before any mode runs', async () => {
+    const model = scriptedModel();
+    model.checkTuning = () => {
+      throw new HumanError('unsupported', 'Tuning does not know the operator Loop.');
+    };
+    await expect(run(model)).rejects.toThrow(/operator Loop/);
+    await expect(run(model, { overrides: { softPrompt: { vectors: 5000 } } })).rejects.toThrow(/leave no room/);
+    await expect(run(model, {}, sumsBenchmark({ trainingSplit: null }))).rejects.toThrow(/no training items/);
+    expect(model.asked.generated).toEqual([]);
+    expect((await openRunStore(folder).list()).runs).toEqual([]);
+    expect(await run(model, { modes: ['zero-shot', 'few-shot'] })).toHaveLength(2);
+  });
+
+  it('a tuning that never gets better than its start says so', async () => {
+    const model = scriptedModel();
+    const { openTraining } = model;
+    // The gradient's sign turned: every step leads away.
+    model.openTraining = async (settings) => {
+      const engine = await openTraining(settings);
+      return {
+        ...engine,
+        step: async (...call) => {
+          const result = await engine.step(...call);
+          return { ...result, gradient: result.gradient.map((x) => -x) };
+        },
+      };
+    };
+    const [summary] = await run(model, { modes: ['soft-prompt'] });
+    expect(summary?.bestStep).toBe(0);
+    const [{ run: file } = { run: null }] = (await openRunStore(folder).list()).runs;
+    expect(file?.notes.join()).toContain('No step of tuning was better');
   });
 
   it('a prompt longer than the context names the item', async () => {
