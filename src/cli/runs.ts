@@ -1,7 +1,7 @@
 /** `softbench runs …`: what the store holds. */
 import { resolve } from 'node:path';
 import { formatShare } from '../metrics/index.ts';
-import { exportAdapter, openRunStore, type RunFolder } from '../runs/index.ts';
+import { exportAdapter, openRunStore, type RunFolder, type RunStore } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import { loadResults } from '../study/index.ts';
 import type { Given } from './arguments.ts';
@@ -17,7 +17,9 @@ export const listCommand: Command = {
   options: { ...storeOption, ...commonOptions },
   async run(given, terminal) {
     operands(given, [] as const);
-    const { runs, unreadable } = await openRunStore(storeFolder(given)).list();
+    const store = openRunStore(storeFolder(given));
+    const { runs: folders, unreadable } = await store.list();
+    const runs = await Promise.all(folders.map(async (folder) => ({ ...folder, done: await doneOf(store, folder) })));
     if (terminal.json) {
       terminal.printJson({ store: storeFolder(given), runs: runs.map(listJson), unreadable });
       return exitCodes.done;
@@ -26,11 +28,11 @@ export const listCommand: Command = {
     else
       for (const line of table([
         ['run', 'job', 'status', 'items', 'F', 'S'],
-        ...runs.map(({ run, summary }) => [
+        ...runs.map(({ run, summary, done }) => [
           run.id,
           run.group,
           run.status,
-          `${summary?.scores.n ?? 0}/${run.benchmark.items}`,
+          `${done}/${run.benchmark.items}`,
           summary ? formatShare(summary.scores.F) : '',
           summary ? formatShare(summary.scores.S) : '',
         ]),
@@ -41,7 +43,11 @@ export const listCommand: Command = {
   },
 };
 
-const listJson = ({ folder, run, summary }: RunFolder): Record<string, unknown> => ({
+/** Items that a run holds. What a crash or a kill ended has no summary, or one of before: its lines are counted. */
+const doneOf = async (store: RunStore, { run, summary }: RunFolder): Promise<number> =>
+  run.status === 'finished' && summary ? summary.scores.n : (await store.readItems(run.id)).length;
+
+const listJson = ({ folder, run, summary, done }: RunFolder & { done: number }): Record<string, unknown> => ({
   run: run.id,
   folder,
   group: run.group,
@@ -52,6 +58,7 @@ const listJson = ({ folder, run, summary }: RunFolder): Record<string, unknown> 
   benchmark: run.benchmark.task,
   mode: run.mode,
   items: run.benchmark.items,
+  done,
   ...(summary && modeJson({ run, summary })),
 });
 

@@ -172,7 +172,8 @@ describe('a job', () => {
     expect(before.trimEnd().split('\n').length).toBeLessThan(12);
 
     const list = await softbench(['runs', 'list', '--json']);
-    expect(JSON.parse(list.lastLine).runs).toMatchObject([{ run, status: 'stopped', group: command?.[2] }]);
+    const done = before.trimEnd().split('\n').length;
+    expect(JSON.parse(list.lastLine).runs).toMatchObject([{ run, status: 'stopped', group: command?.[2], done }]);
     const resumed = await softbench([...(command?.[1]?.split(' ') ?? []), '--json']);
     expect(resumed.code).toBe(0);
     expect(JSON.parse(resumed.lastLine).modes).toMatchObject([{ run, n: 12 }]);
