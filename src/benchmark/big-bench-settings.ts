@@ -1,9 +1,9 @@
 /** The optional object `softbench` of a BIG-bench task, with the defaults that suit it. */
 import type { JsonDocument } from './json-document.ts';
 import { bigBenchSoftbenchKeys } from './keys.ts';
-import { readSoftbench, type Settings } from './settings.ts';
+import { readSoftbench, type SoftbenchSettings } from './softbench-settings.ts';
 
-export interface BigBenchSettings extends Omit<Settings['softbench'], 'strict' | 'lenient'> {
+export interface BigBenchSettings extends Omit<SoftbenchSettings, 'strict' | 'lenient'> {
   /** Share of the examples that soft prompts are tuned on. */
   trainingShare: number;
   splitSeed: number;

@@ -1,11 +1,5 @@
 /** From the keys of a benchmark file to typed settings, with every finding reported at its place. */
-import { isPromptMode, isSoftPromptPosition, type PromptMode, promptModes } from '../shared/modes.ts';
-import {
-  type GenerationOptions,
-  learningRateWords,
-  recomputations,
-  type SoftPromptSettings,
-} from '../shared/results.ts';
+import type { GenerationOptions } from '../shared/results.ts';
 import type { Configuration, Path } from './configuration.ts';
 import { type DataOptions, splitsOf } from './data.ts';
 import type { DataFormat } from './dataset-folder.ts';
@@ -14,11 +8,13 @@ import type { ExactMatchOptions } from './exact-match.ts';
 import { plainMatch } from './exact-match.ts';
 import { buildFilters } from './filter-list.ts';
 import type { FilterPipeline } from './filters.ts';
-import { checkKeys, dataKeys, fewShotKeys, generationKeys, softbenchKeys, softPromptKeys, taskKeys } from './keys.ts';
+import { checkKeys, dataKeys, fewShotKeys, generationKeys, taskKeys } from './keys.ts';
 import { suggestion } from './near-miss.ts';
 import { PythonError } from './python.ts';
 import { compile } from './python-regex.ts';
-import type { AnswerKind, OutputType } from './types.ts';
+import { readSoftbench, type SoftbenchSettings } from './softbench-settings.ts';
+import type { OutputType } from './types.ts';
+import { mapping, number, text, texts } from './values.ts';
 
 /** How a question and its answer are written: of the item itself, or of few-shot examples. */
 export interface TurnTemplates {
@@ -53,41 +49,9 @@ export interface Settings {
   /** `until` as written; null where the file gives no `generation_kwargs`. */
   until: string[] | null;
   generation: Omit<GenerationOptions, 'until' | 'maxNewTokens'> & { maxNewTokens: number | null };
-  softbench: {
-    strict: string | null;
-    lenient: string | null;
-    answer: AnswerKind | null;
-    modes: PromptMode[];
-    softPrompt: SoftPromptSettings;
-    limit: number | null;
-    shots: number;
-    fewShotSeed: number;
-  };
+  softbench: SoftbenchSettings;
   notes: string[];
 }
-
-const defaultSoftPrompt: SoftPromptSettings = {
-  vectors: 10,
-  steps: 80,
-  batchSize: 8,
-  learningRate: 'auto',
-  init: 'vocabulary',
-  seed: 0,
-  position: 'prefix',
-  recompute: 'none',
-  validateEvery: 10,
-  validationItems: 32,
-};
-
-type Mapping = Record<string, unknown>;
-const mapping = (value: unknown): Mapping =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Mapping) : {};
-const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
-const texts = (value: unknown): string[] =>
-  (Array.isArray(value) ? value : [value]).filter((entry) => typeof entry === 'string');
-const learningRateWord = (value: unknown): (typeof learningRateWords)[number] | null =>
-  learningRateWords.find((word) => word === value) ?? null;
-const number = (value: unknown): number | null => (typeof value === 'number' ? value : null);
 
 /** Keys of a whole feature that Softbench has not: an error where they are used. */
 const unsupported: Record<string, string> = {
@@ -369,70 +333,5 @@ function readGeneration(configuration: Configuration, notes: string[]): Pick<Set
       topP: number(options.top_p) ?? 1,
       seed: number(options.seed) ?? 0,
     },
-  };
-}
-
-/** The settings under `metadata.softbench`. `keys`: those that the kind of benchmark file has. */
-export function readSoftbench(configuration: Configuration, keys = softbenchKeys): Settings['softbench'] {
-  const metadata = mapping(configuration.values.metadata);
-  const path = ['metadata', 'softbench'];
-  if (
-    'softbench' in metadata &&
-    metadata.softbench !== null &&
-    (typeof metadata.softbench !== 'object' || Array.isArray(metadata.softbench))
-  )
-    configuration.add('error', 'wrong-type', '`softbench` must be a mapping.', path);
-  const options = mapping(metadata.softbench);
-  checkKeys(configuration, options, keys, path);
-  const soft = mapping(options.soft_prompt);
-  checkKeys(configuration, soft, softPromptKeys, [...path, 'soft_prompt']);
-  const modes: PromptMode[] = [];
-  for (const [i, mode] of (Array.isArray(options.modes) ? options.modes : []).entries()) {
-    if (isPromptMode(mode)) modes.push(mode);
-    else
-      configuration.add(
-        'error',
-        'wrong-value',
-        `There is no prompt mode \`${mode}\`; the modes are ${promptModes.join(', ')}.${suggestion(String(mode), promptModes)}`,
-        [...path, 'modes', i],
-      );
-  }
-  const filterNames = (Array.isArray(configuration.values.filter_list) ? configuration.values.filter_list : []).map(
-    (entry) => text(mapping(entry).name) ?? '',
-  );
-  const known = (key: 'strict' | 'lenient'): string | null => {
-    const name = text(options[key]);
-    if (name === null || name === 'built-in' || filterNames.includes(name)) return name;
-    configuration.add(
-      'error',
-      'unknown-filter',
-      `There is no filter named \`${name}\`${filterNames.length > 0 ? `; \`filter_list\` has ${filterNames.map((entry) => `\`${entry}\``).join(', ')}` : ' (the file has no `filter_list`)'}.${suggestion(name, filterNames)}`,
-      [...path, key],
-    );
-    return null;
-  };
-  return {
-    strict: known('strict'),
-    lenient: known('lenient'),
-    answer: text(options.answer) as AnswerKind | null,
-    modes:
-      modes.length > 0 ? promptModes.filter((mode) => modes.includes(mode)) : ['zero-shot', 'few-shot', 'soft-prompt'],
-    softPrompt: {
-      vectors: number(soft.vectors) ?? defaultSoftPrompt.vectors,
-      steps: number(soft.steps) ?? defaultSoftPrompt.steps,
-      batchSize: number(soft.batch_size) ?? defaultSoftPrompt.batchSize,
-      learningRate:
-        number(soft.learning_rate) ?? learningRateWord(soft.learning_rate) ?? defaultSoftPrompt.learningRate,
-      init: soft.init === 'random' ? 'random' : defaultSoftPrompt.init,
-      seed: number(soft.seed) ?? defaultSoftPrompt.seed,
-      position: isSoftPromptPosition(soft.position) ? soft.position : defaultSoftPrompt.position,
-      recompute: recomputations.find((one) => one === soft.recompute) ?? defaultSoftPrompt.recompute,
-      ...(number(soft.micro_batch_size) !== null && { microBatchSize: number(soft.micro_batch_size) ?? 1 }),
-      validateEvery: number(soft.validate_every) ?? defaultSoftPrompt.validateEvery,
-      validationItems: number(soft.validation_items) ?? defaultSoftPrompt.validationItems,
-    },
-    limit: number(options.limit),
-    shots: number(options.shots) ?? 5,
-    fewShotSeed: number(options.few_shot_seed) ?? 1234,
   };
 }
