@@ -13,7 +13,8 @@ import { type OnnxModel, weightsInPlace } from '../onnx/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import type { Decoder } from './decoder.ts';
 import { type TextKeys, TextMemory } from './text-memory.ts';
-import { type TrainingBatch, type TrainingLayout, trainingBatch } from './training.ts';
+import type { TrainingLayout } from './training.ts';
+import { type TrainingBatch, trainingBatch } from './training-batch.ts';
 
 export interface SuffixSettings {
   padTokenId: number;

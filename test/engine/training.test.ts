@@ -2,8 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { paddedAnswers, paddedLength } from '../../src/engine/shapes.ts';
 import { behindTextBatch, wholeTextBatch } from '../../src/engine/suffix-training.ts';
-import { OnnxTraining, paddedAnswers, paddedLength, trainingBatch } from '../../src/engine/training.ts';
+import { OnnxTraining } from '../../src/engine/training.ts';
+import { trainingBatch } from '../../src/engine/training-batch.ts';
 import type { SoftPrompt, TrainingExample } from '../../src/evaluate/language-model.ts';
 import { readOnnxFile } from '../../src/onnx/index.ts';
 import { decodeSafetensors } from '../../src/shared/safetensors.ts';
