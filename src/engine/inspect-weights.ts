@@ -144,6 +144,32 @@ const readings: Readonly<Record<string, Reading>> = {
   },
 };
 
+/** Inputs with scales, zero points and orders of weights: not weights themselves. */
+const besideWeights: Readonly<Record<string, readonly number[]>> = {
+  'com.microsoft.MatMulNBits': [2, 3, 4],
+  'com.microsoft.GatherBlockQuantized': [2, 3],
+  DequantizeLinear: [1, 2],
+  MatMulInteger: [2, 3],
+  'com.microsoft.MatMulIntegerToFloat': [2, 3, 4, 5],
+  'com.microsoft.DynamicQuantizeMatMul': [2, 3],
+};
+
+/** Initialisers whose entries do not count one each as weights: how many each entry is. */
+export function weightsPerEntry(reader: GraphReader): Map<string, number> {
+  const result = new Map<string, number>();
+  for (const node of reader.graph.nodes) {
+    const found = readings[node.fullOperator]?.(node, reader);
+    if (!found) continue;
+    for (const at of besideWeights[node.fullOperator] ?? []) {
+      const name = reader.weightOf(node.input(at));
+      if (name !== null) result.set(name, 0);
+    }
+    // Weights of 4 bits lie in pairs in bytes, those of ONNX's own 4-bit types one by one.
+    if (/^u?int8$/.test(dtypeOf(reader, found.weight) ?? '')) result.set(found.weight, 8 / found.bits);
+  }
+  return result;
+}
+
 export function quantisationOf(
   reader: GraphReader,
   head: Head | null,

@@ -9,7 +9,7 @@ import type { ModelReport, TensorReport } from '../shared/protocol.ts';
 import { GraphReader, probeSizes } from './graph-reader.ts';
 import { attentionOf, cacheJoin } from './inspect-attention.ts';
 import { positionsOf } from './inspect-positions.ts';
-import { headOf, quantisationOf } from './inspect-weights.ts';
+import { headOf, quantisationOf, weightsPerEntry } from './inspect-weights.ts';
 
 /** Describes a model folder, or an ONNX file in one. Never throws for a folder that cannot run: the report says why. */
 export async function inspectModel(path: string): Promise<ModelReport> {
@@ -28,7 +28,6 @@ export async function inspectModel(path: string): Promise<ModelReport> {
         (sum, part) => sum + (statSync(part, { throwIfNoEntry: false })?.size ?? 0),
         0,
       ),
-      parameters: parametersOf(file.graph),
       layers: signature.cache?.layers ?? null,
       vocabularySize: signature.vocabularySize,
       contextLength: contextLengthOf(config),
@@ -131,6 +130,7 @@ function understood({ file, signature }: ModelFiles): Partial<ModelReport> {
   const head = headOf(reader, signature.logits.name);
   const attention = attentionOf(reader, cache);
   return {
+    parameters: parametersOf(file.graph, weightsPerEntry(reader)),
     cache: cache && {
       kind: cache.kind,
       layers: cache.layers,
@@ -171,11 +171,12 @@ function operatorsOf(graph: Graph): Record<string, number> {
 
 const isWeight = (dims: readonly number[]): boolean => dims.length > 0 && sizeOf(dims) > 1;
 
-/** Entries of all weights; packed weights of few bits count by what is stored. */
-function parametersOf(graph: Graph): number {
+/** Weights of all kinds; of quantised ones those that they stand for, without scales and zero points. */
+function parametersOf(graph: Graph, perEntry: ReadonlyMap<string, number>): number {
   let sum = 0;
-  for (const { dims } of graph.initializers.values()) if (isWeight(dims)) sum += sizeOf(dims);
-  return sum;
+  for (const [name, { dims }] of graph.initializers)
+    if (isWeight(dims)) sum += sizeOf(dims) * (perEntry.get(name) ?? 1);
+  return Math.round(sum);
 }
 
 /** The element type that most of the weights have. */

@@ -103,6 +103,17 @@ describe.each(folders)('%s', (folder) => {
     if (config.tie_word_embeddings === false) expect(report.tiedHead).toBe(false);
     if (tiedByReadme.has(folder)) expect(report.tiedHead).toBe(true);
 
+    if (config.model_type === 'llama') {
+      // Weights as the architecture has them, packed in bytes or not. On top come constants of the graph: tables of
+      // rotations, a causal mask.
+      const { vocab_size: vocabulary, intermediate_size: wide } = config;
+      const layer = 2 * hiddenSize * headSize * (heads + keyHeads) + 3 * hiddenSize * wide + 2 * hiddenSize;
+      const parameters = 2 * vocabulary * hiddenSize + layers * layer + hiddenSize;
+      expect(report.parameters).toBeGreaterThanOrEqual(parameters);
+      const mask = config.max_position_embeddings ** 2;
+      expect(report.parameters).toBeLessThan(1.05 * parameters + (folder.includes('2024-o3') ? mask : 0));
+    }
+
     const lowered = Object.fromEntries(report.lowered.map((one) => [one.operator, one]));
     for (const norm of ['SkipLayerNormalization', 'SkipSimplifiedLayerNormalization'])
       expect(lowered[`com.microsoft.${norm}`]?.count ?? 0).toBe(count(`com.microsoft:${norm}`));
