@@ -74,7 +74,15 @@ export function locateWeights(model: OnnxModel, file: string): WeightPlaces {
       });
     if (isAbsolute(location) || !isWithin(found, join(found, location))) throw outside();
     const opened = openable(join(found, location), location, file);
-    if (!allowed.some((folder) => isWithin(folder, opened.path))) throw outside();
+    if (!allowed.some((folder) => isWithin(folder, opened.path)))
+      throw new HumanError(
+        'bad-input',
+        `The file with the weights, "${location}", is a link to ${opened.path}, outside the model's folder.`,
+        {
+          place: { file },
+          todo: 'For safety such links are not followed: put the file itself beside the graph, or make the graph a link into the same folder too.',
+        },
+      );
     files.set(location, opened);
     return opened;
   };

@@ -286,7 +286,9 @@ describe('weights in other files', () => {
     it('that lead out of the folder are refused', () => {
       writeFileSync(join(root, 'weights.bin'), values);
       symlinkSync('../weights.bin', join(folder, 'weights.bin'));
-      expect(refusal(external('weights.bin')).message).toMatch(/outside the model's folder/);
+      expect(refusal(external('weights.bin')).message).toMatch(
+        /"weights\.bin", is a link to .*weights\.bin, outside the model's folder/,
+      );
       symlinkSync(root, join(folder, 'sub'));
       expect(refusal(external('sub/weights.bin')).message).toMatch(/outside the model's folder/);
     });
