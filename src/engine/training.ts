@@ -176,17 +176,18 @@ export class OnnxTraining implements TrainingEngine {
     for (;;) {
       const parts = inParts(examples, this.#most);
       let loss = 0;
-      let longest = 0;
+      let [rows, longest] = [0, 0];
       try {
         for (const part of parts) {
           const { batch, outputs } = await this.#run(part, softPrompt, withGradient, signal);
           if (withGradient && !this.#checked) await this.#check(batch, outputs, part, softPrompt, signal);
           const share = parts.length === 1 ? 1 : batch.answerTokens / answerTokens;
           loss += share * lossOf(outputs);
+          rows += batch.sizes.batch;
           longest = Math.max(longest, batch.sizes.length + (batch.sizes.past ?? 0));
           onPart(outputs, share);
         }
-        return { loss, answerTokens, batch: [examples.length, longest] };
+        return { loss, answerTokens, batch: [rows, longest] };
       } catch (thrown) {
         const most = Math.max(...parts.map(({ length }) => length));
         if (most <= 1 || !saysOutOfMemory(thrown)) throw asStepError(thrown);
