@@ -1,13 +1,7 @@
 /** Rotary position embeddings that an exporter wrote out in plain operators, as one node of ONNX Runtime's each. */
 import type { TypedGraph } from '../gradient/index.ts';
-import type { Graph, GraphNode } from '../onnx/index.ts';
+import { eitherWay, type Graph, type GraphNode } from '../onnx/index.ts';
 import type { SizeLists } from './streamline-sizes.ts';
-
-/** Both orders of a commutative node's two inputs. */
-const eitherWay = (node: GraphNode): [string, string][] => [
-  [node.input(0), node.input(1)],
-  [node.input(1), node.input(0)],
-];
 
 /** x · cos + rotated(x) · sin, where rotated(x) joins the negated second half of a head to its first half. */
 export class Rotations {

@@ -13,7 +13,7 @@
  */
 import { specialise, type TypedGraph } from '../gradient/index.ts';
 import type { ModelSignature } from '../model/index.ts';
-import type { Graph, GraphNode, Tensor } from '../onnx/index.ts';
+import { computationOf, type Graph, type GraphNode, smallTensorText, type Tensor } from '../onnx/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import type { InferenceGraph } from './inference-graph.ts';
 import { Rotations } from './streamline-rotations.ts';
@@ -22,16 +22,13 @@ import { inputDims, probes, SizeLists, takeSizes } from './streamline-sizes.ts';
 /** Names what comes out of here: to be changed with it, because such graphs are kept on disk. */
 export const streamlinedForm = 'streamlined 2';
 
-const textOf = ({ dtype, dims, data }: Tensor): string | null =>
-  data && data.byteLength <= 64 ? `${dtype}[${dims}]${data.join()}` : null;
-
 /** 2: equal small constants and equal nodes become one. Nodes must be in order. */
 function mergeEqual(graph: Graph): void {
   const kept = new Set(graph.outputs.map(({ name }) => name));
   const now = new Map<string, string>();
   const constants = new Map<string, string>();
   const constant = (name: string, tensor: Tensor): void => {
-    const key = textOf(tensor);
+    const key = smallTensorText(tensor);
     const first = key === null ? undefined : constants.get(key);
     if (first !== undefined) now.set(name, first);
     else if (key !== null) constants.set(key, name);
@@ -47,7 +44,8 @@ function mergeEqual(graph: Graph): void {
     }
     if (node.subgraphs().length) return true;
     node.inputs = node.inputs.map((input) => now.get(input) ?? input);
-    const key = keyOf(node);
+    const computation = computationOf(node);
+    const key = computation === null ? null : `${computation}|${node.outputs.length}`;
     const first = key === null ? undefined : nodes.get(key);
     if (!first || node.outputs.some((output, at) => kept.has(output) || !first.output(at))) {
       if (key !== null) nodes.set(key, node);
@@ -56,19 +54,6 @@ function mergeEqual(graph: Graph): void {
     for (const [at, output] of node.outputs.entries()) now.set(output, first.output(at));
     return false;
   });
-}
-
-/** What a node computes, as text; null where that cannot be told. */
-function keyOf(node: GraphNode): string | null {
-  if (node.operator.startsWith('Random') || node.operator === 'Bernoulli') return null;
-  const attributes: string[] = [];
-  for (const [name, attribute] of node.attributes) {
-    const tensor = attribute.type === 'tensor' ? textOf(attribute.value) : null;
-    if (tensor === null && !['float', 'int', 'string', 'floats', 'ints', 'strings'].includes(attribute.type))
-      return null;
-    attributes.push(`${name}=${tensor ?? JSON.stringify(attribute.value)}`);
-  }
-  return [node.fullOperator, node.inputs.join(), attributes.sort().join(), node.outputs.length].join('|');
 }
 
 /** 4: x · weightᵀ for weights of two axes. */

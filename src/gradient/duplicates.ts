@@ -1,5 +1,5 @@
 /** Nodes that compute the same from the same inputs become one: exporters write masks and positions out in each layer. */
-import type { GraphNode } from '../onnx/index.ts';
+import { computationOf, type GraphNode } from '../onnx/index.ts';
 import type { TypedGraph } from './typed-graph.ts';
 
 /** Merges equal small constants, and then equal nodes, in graph order. */
@@ -20,7 +20,7 @@ export function mergeDuplicates(g: TypedGraph): void {
   graph.nodes = graph.nodes.filter((node) => {
     if (node.subgraphs().length > 0) return true;
     node.inputs = node.inputs.map((input) => now.get(input) ?? input);
-    const key = keyOf(node);
+    const key = computationOf(node);
     if (key === null) return true;
     const first = nodes.get(key);
     if (!first || node.outputs.length !== first.outputs.length || node.outputs.some((name) => outputs.has(name))) {
@@ -39,14 +39,4 @@ export function mergeDuplicates(g: TypedGraph): void {
     }
     return false;
   });
-}
-
-/** What a node computes, as text; null where that cannot be told. */
-function keyOf(node: GraphNode): string | null {
-  const attributes: string[] = [];
-  for (const [name, attribute] of node.attributes) {
-    if (!['float', 'int', 'string', 'floats', 'ints', 'strings'].includes(attribute.type)) return null;
-    attributes.push(`${name}=${JSON.stringify(attribute.value)}`);
-  }
-  return [node.fullOperator, node.inputs.join(), attributes.sort().join()].join('|');
 }

@@ -2,7 +2,7 @@
  * Groups of plain nodes that are one operator: merged before the backward pass, so that one rule replaces many and
  * less is kept. One row per pattern; each looks at the last node of its group.
  */
-import type { AttributeValues, GraphNode } from '../onnx/index.ts';
+import { type AttributeValues, eitherWay, type GraphNode } from '../onnx/index.ts';
 import type { TypedGraph } from './typed-graph.ts';
 
 interface Matcher {
@@ -23,12 +23,6 @@ interface Replacement {
 }
 
 type Pattern = (last: GraphNode, matcher: Matcher) => Replacement | null;
-
-/** Both orders of a commutative node's two inputs. */
-const eitherWay = (node: GraphNode): [string, string][] => [
-  [node.input(0), node.input(1)],
-  [node.input(1), node.input(0)],
-];
 
 /** x / sqrt(mean(x²) + ε): the value x and ε, where `value` is that. */
 function rootMeanSquare(value: string, m: Matcher): { x: string; epsilon: number } | null {

@@ -3,7 +3,7 @@
  * and guards stand as single operators of ONNX Runtime. One row per form; each looks at the last node of its group.
  * Everything is decided by the graph; a group that differs in any way stays as it is.
  */
-import { type GraphNode, numbersOf, tensorOf } from '../onnx/index.ts';
+import { eitherWay, type GraphNode, numbersOf, tensorOf } from '../onnx/index.ts';
 import { mergeDuplicates } from './duplicates.ts';
 import { sliceRanges, splitSizes } from './inference/index.ts';
 import type { TypedGraph } from './typed-graph.ts';
@@ -25,12 +25,6 @@ interface Surroundings {
 
 /** Adds nodes and gives the one whose first output takes the place of the matched node's. */
 type Form = (last: GraphNode, s: Surroundings) => GraphNode | null;
-
-/** Both orders of a commutative node's two inputs. */
-const eitherWay = (node: GraphNode): [string, string][] => [
-  [node.input(0), node.input(1)],
-  [node.input(1), node.input(0)],
-];
 
 // ---------------------------------------------------------------- products
 
