@@ -82,7 +82,11 @@ function jobCommand(
   name: string,
   summary: string,
   details: string,
-  defaultModes: (given: Given, benchmarkFile: string) => Promise<readonly PromptMode[]> | readonly PromptMode[],
+  defaultModes: (
+    given: Given,
+    benchmarkFile: string,
+    terminal: Terminal,
+  ) => Promise<readonly PromptMode[]> | readonly PromptMode[],
 ): Command {
   return {
     name,
@@ -112,9 +116,12 @@ export const compareCommand = jobCommand(
   'compare',
   'run all prompt modes of the benchmark file side by side',
   'The modes are those of the benchmark file (default: zero-shot, few-shot, soft-prompt).',
-  async (_, file) => {
+  async (_, file, terminal) => {
     const { openBenchmark } = await import('../benchmark/index.ts');
-    return (await openBenchmark(file)).modes;
+    const { modes, trainingSplit } = await openBenchmark(file);
+    if (trainingSplit === null)
+      terminal.note('The benchmark has no split to tune a soft prompt on (training_split): modes without one are run.');
+    return modes;
   },
 );
 
@@ -172,7 +179,11 @@ function given<T extends object>(values: T): Partial<T> {
 const newGroup = (): string =>
   `${new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')}-${randomBytes(3).toString('hex')}`;
 
-async function requestOf(args: Given, defaultModes: Parameters<typeof jobCommand>[3]): Promise<JobRequest> {
+async function requestOf(
+  args: Given,
+  defaultModes: Parameters<typeof jobCommand>[3],
+  terminal: Terminal,
+): Promise<JobRequest> {
   const [benchmark] = operands(args, ['BENCHMARK'] as const);
   const benchmarkFile = resolve(benchmark);
   const model = args.text('model');
@@ -183,7 +194,7 @@ async function requestOf(args: Given, defaultModes: Parameters<typeof jobCommand
     throw new HumanError('bad-input', '--fresh and --resume exclude each other.');
   const modelFolder = resolve(model);
   const modesText = args.text('modes');
-  const modes = [...(modesText === undefined ? await defaultModes(args, benchmarkFile) : modesOf(modesText))];
+  const modes = [...(modesText === undefined ? await defaultModes(args, benchmarkFile, terminal) : modesOf(modesText))];
   const softPromptFile = args.text('soft-prompt');
   const softPrompt = given<Partial<SoftPromptSettings>>({
     vectors: args.number('vectors'),
@@ -234,7 +245,7 @@ async function runJobCommand(
   defaultModes: Parameters<typeof jobCommand>[3],
   name: string,
 ): Promise<number> {
-  const request = await requestOf(args, defaultModes);
+  const request = await requestOf(args, defaultModes, terminal);
   const { signal, worker } = terminal.surroundings;
   const progress = new ProgressLine(terminal);
   const runs = new Map<string, RunFile>();
