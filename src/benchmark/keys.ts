@@ -220,7 +220,10 @@ export const softPromptKeys: ReadonlyMap<string, Key> = new Map(
       kinds: ['number', 'integer', 'string'],
       description:
         'Learning rate before its cosine decay. Default: `auto`, which tries a few steps at rates around what the embedding suggests.',
-      check: (value) => (typeof value === 'string' ? oneOf(...learningRateWords)(value) : positive(value)),
+      check: (value) =>
+        typeof value !== 'string'
+          ? positive(value)
+          : (oneOf(...learningRateWords)(value)?.replace('must be', 'must be a number or') ?? null),
     },
     init: { kinds: ['string'], description: 'Where the vectors start.', check: oneOf('vocabulary', 'random') },
     seed: { kinds: ['integer'], description: 'Seed of start and batches. Default: 0.', check: atLeast(0) },
@@ -308,7 +311,7 @@ export function checkKeys(
       configuration.add(
         'error',
         'wrong-type',
-        `\`${name}\` must be ${wanted.join(' or ')}, not ${kindNames[kind]}.`,
+        `\`${name}\` must be ${wanted.join(' or ')}, not ${typeof value === 'number' ? value : kindNames[kind]}.`,
         at,
       );
       delete mapping[name];

@@ -117,6 +117,20 @@ const cases: {
     says: /`num_fewshot` must be a whole number, not a text/,
   },
   {
+    name: 'a fraction in place of a whole number',
+    text: change('metadata', 'metadata: { softbench: { limit: 2.5 } }'),
+    code: 'wrong-type',
+    at: '2.5',
+    says: /`limit` must be .*, not 2\.5\.$/,
+  },
+  {
+    name: 'a word in place of a learning rate',
+    text: change('metadata', 'metadata: { softbench: { soft_prompt: { learning_rate: fast } } }'),
+    code: 'wrong-value',
+    at: 'fast',
+    says: /`learning_rate` must be a number or one of `auto`, `formula`, `search`, not `fast`/,
+  },
+  {
     name: 'number out of range',
     text: change('metadata', 'metadata: { softbench: { limit: 0 } }'),
     code: 'wrong-value',
