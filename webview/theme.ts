@@ -68,5 +68,3 @@ export function onThemeChange(changed: () => void): void {
   for (const query of ['(forced-colors: active)', '(prefers-color-scheme: dark)', '(prefers-contrast: more)'])
     matchMedia(query).addEventListener('change', soon);
 }
-
-export const calmMotion = (): boolean => matchMedia('(prefers-reduced-motion: reduce)').matches;

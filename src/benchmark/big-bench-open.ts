@@ -74,7 +74,7 @@ async function load(path: string): Promise<JsonDocument> {
 }
 
 /** The `task.json` of each sub-folder: the subtasks of a file without examples, in the order of their paths. */
-export async function subtaskFiles(file: string): Promise<string[]> {
+async function subtaskFiles(file: string): Promise<string[]> {
   const folder = dirname(resolve(file));
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const found: string[] = [];

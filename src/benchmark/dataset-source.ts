@@ -21,7 +21,7 @@ export interface DatasetRequest {
 const isFolder = async (path: string): Promise<boolean> => (await stat(path).catch(() => null))?.isDirectory() ?? false;
 
 /** The folder that Hugging Face's clients download repositories to; its place can be set by their variables. */
-export function hubCache(environment: NodeJS.ProcessEnv = process.env): string {
+function hubCache(environment: NodeJS.ProcessEnv = process.env): string {
   const { HF_HUB_CACHE, HUGGINGFACE_HUB_CACHE, HF_HOME, XDG_CACHE_HOME } = environment;
   const home = HF_HOME ?? join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'huggingface');
   return HF_HUB_CACHE ?? HUGGINGFACE_HUB_CACHE ?? join(home, 'hub');

@@ -53,7 +53,7 @@ export function choicesOf(choice: TurnTemplates['choice'], fields: Fields): unkn
 }
 
 /** `doc_to_text`: a number where the candidates are whole contexts (as in WinoGrande). */
-export function questionOf(turn: TurnTemplates, fields: Fields): string | number {
+function questionOf(turn: TurnTemplates, fields: Fields): string | number {
   const { text } = turn;
   if (text === null) return '';
   if (typeof text === 'number') return text;
@@ -66,7 +66,7 @@ export function questionOf(turn: TurnTemplates, fields: Fields): string | number
 }
 
 /** `doc_to_target`: a text, the number of a candidate, or a list of right answers. */
-export function targetOf(turn: TurnTemplates, fields: Fields): unknown {
+function targetOf(turn: TurnTemplates, fields: Fields): unknown {
   const { target } = turn;
   if (typeof target !== 'string') return target;
   if (Object.hasOwn(fields, target)) return fields[target];

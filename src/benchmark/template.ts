@@ -100,7 +100,7 @@ function prepare(source: string): string {
   return escaped.endsWith('\n') ? `${escaped}\n` : escaped;
 }
 
-export const filterName = (node: Syntax): string => {
+const filterName = (node: Syntax): string => {
   const { filter } = node;
   return String(filter?.type === 'CallExpression' ? filter.callee?.value : filter?.value);
 };

@@ -4,5 +4,5 @@ export { registerCompletion } from './completion.ts';
 export { findTask, mayBeBenchmark, type TaskLine } from './detect.ts';
 export { BenchmarkDiagnostics, type Checker } from './diagnostics.ts';
 export { type JobLine, type Lens, type LensState, lensesOf } from './lenses.ts';
-export { type PreviewSource, PromptPreviews, previewScheme } from './preview.ts';
+export { type PreviewSource, PromptPreviews } from './preview.ts';
 export { resultLines, resultWords } from './words.ts';

@@ -4,7 +4,7 @@
  */
 import type { PromptPreview } from '../shared/protocol.ts';
 
-export const markKinds = [
+const markKinds = [
   'heading',
   'description',
   'example',

@@ -31,7 +31,7 @@ import {
 } from './runtime.ts';
 
 /** Names the folder for people who keep it elsewhere; "off": weights are packed in memory. */
-export const cacheVariable = 'SOFTBENCH_CACHE';
+const cacheVariable = 'SOFTBENCH_CACHE';
 
 export interface PackedWeightsLimits {
   /** Folder that packed weights are kept in; null: nowhere. */
@@ -53,7 +53,7 @@ export function packedFolder(environment: NodeJS.ProcessEnv = process.env, platf
   return join(XDG_CACHE_HOME || join(home, '.cache'), 'softbench', 'packed');
 }
 
-export const usualLimits = (): PackedWeightsLimits => ({ folder: packedFolder(), smallest: 64e6, most: 8e9 });
+const usualLimits = (): PackedWeightsLimits => ({ folder: packedFolder(), smallest: 64e6, most: 8e9 });
 
 /** What the file has beside the packed weights: the others, and what ONNX Runtime pads. Measured: 2.21 of the weights. */
 const sizeFactor = 2.3;

@@ -24,7 +24,7 @@ export interface SuffixSettings {
 }
 
 /** Said in a run whose steps cannot go on from the text's keys and values. */
-export const wholeTextNote =
+const wholeTextNote =
   'Tuning read the whole text at every step: this graph does not take keys and values of texts of different lengths (position: suffix saves nothing here).';
 
 /**

@@ -11,7 +11,7 @@ export interface AdamOptions {
   epsilon: number;
 }
 
-export const tuningAdam: AdamOptions = { beta1: 0.8, beta2: 0.95, epsilon: 1e-8 };
+const tuningAdam: AdamOptions = { beta1: 0.8, beta2: 0.95, epsilon: 1e-8 };
 
 export interface AdamState {
   firstMoment: Float32Array;

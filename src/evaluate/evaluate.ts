@@ -34,7 +34,7 @@ export interface EvaluationOutcome {
 const chunkItems = 64;
 
 /** The first `limit` items of the evaluation split, as lm-evaluation-harness takes them. */
-export async function itemsToEvaluate(benchmark: Benchmark, limit: number | null): Promise<readonly Item[]> {
+async function itemsToEvaluate(benchmark: Benchmark, limit: number | null): Promise<readonly Item[]> {
   const items = await benchmark.items('evaluation');
   return limit === null ? items : items.slice(0, limit);
 }

@@ -2,7 +2,7 @@
 import type { Share } from '../shared/results.ts';
 
 /** Quantile of the standard normal for a two-sided 95 % interval. */
-export const z95 = 1.959963984540054;
+const z95 = 1.959963984540054;
 
 /** Distribution function of the standard normal by its power series (Abramowitz and Stegun 26.2.11); for |x| < 6. */
 function normalBelow(x: number): number {

@@ -48,7 +48,7 @@ function int64(value: number): Int64 {
   return { low: -1, high: 0x7fffffff, unsigned: false, toNumber: () => value, toString: () => '9223372036854775807' };
 }
 
-export function tensorFromMessage(message: TensorMessage): Tensor {
+function tensorFromMessage(message: TensorMessage): Tensor {
   const dtype = dataTypeOf(message.dataType);
   const dims = (message.dims ?? []).map(long);
   if (dims.some((dim) => !Number.isSafeInteger(dim) || dim < 0) || !Number.isSafeInteger(bytesOf(dtype, dims)))
@@ -122,7 +122,7 @@ function stringTensor(message: TensorMessage, dims: number[]): Tensor {
   return { dtype: 'string', dims, strings };
 }
 
-export function messageFromTensor(name: string, tensor: Tensor): TensorMessage {
+function messageFromTensor(name: string, tensor: Tensor): TensorMessage {
   const message: TensorMessage = { name, dims: tensor.dims, dataType: dataTypes[tensor.dtype].code };
   if (tensor.external) {
     const { location, offset, length } = tensor.external;
@@ -265,7 +265,7 @@ function messageFromValue(value: ValueInfo): ValueInfoMessage {
   };
 }
 
-export function graphFromMessage(message: GraphMessage): Graph {
+function graphFromMessage(message: GraphMessage): Graph {
   const graph = new Graph();
   graph.name = message.name ?? '';
   graph.nodes = (message.node ?? []).map(nodeFromMessage);

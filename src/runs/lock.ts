@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { HumanError } from '../shared/errors.ts';
 import { diskError } from './files.ts';
 
-export const lockFile = 'lock.json';
+const lockFile = 'lock.json';
 
 interface LockContent {
   pid: number;

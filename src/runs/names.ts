@@ -2,7 +2,7 @@
 import { HumanError } from '../shared/errors.ts';
 
 /** Letters, digits, dot, minus and underscore; at most 40 characters, none of the others at the ends. */
-export function safeName(text: string): string {
+function safeName(text: string): string {
   const safe = text
     .normalize('NFKD')
     .replace(/[^A-Za-z0-9._-]+/g, '-')

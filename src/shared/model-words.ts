@@ -63,7 +63,7 @@ export function quantisationInWords(one: QuantisationReport): string {
 }
 
 /** `input_ids int64 [batch_size, sequence_length]` */
-export const tensorInWords = ({ name, dtype, dims }: TensorReport): string => `${name} ${dtype} [${dims.join(', ')}]`;
+const tensorInWords = ({ name, dtype, dims }: TensorReport): string => `${name} ${dtype} [${dims.join(', ')}]`;
 
 /**
  * Inputs or outputs, a cache's many as one line with the number of it left open: the first tensor of each part, and how

@@ -5,7 +5,7 @@
 import { HumanError } from './errors.ts';
 
 /** Element types and their width in bytes. */
-export const safetensorsTypes = {
+const safetensorsTypes = {
   F64: 8,
   F32: 4,
   F16: 2,

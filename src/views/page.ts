@@ -10,7 +10,7 @@ export type PageName = 'results' | 'leaderboard';
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
 /** Where pages may load scripts, styles and fonts from. */
-export const pageRoot = (extension: vscode.Uri): vscode.Uri => vscode.Uri.joinPath(extension, 'dist', 'webview');
+const pageRoot = (extension: vscode.Uri): vscode.Uri => vscode.Uri.joinPath(extension, 'dist', 'webview');
 
 export const pageOptions = (extension: vscode.Uri): vscode.WebviewOptions => ({
   enableScripts: true,

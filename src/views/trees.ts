@@ -107,7 +107,7 @@ export class ModelsTree extends Tree {
 }
 
 /** What was understood of a model folder, most useful first. */
-export function modelFacts(report: ModelReport): Row[] {
+function modelFacts(report: ModelReport): Row[] {
   const fact = (label: string, value: string | number | null, icon?: string): Row[] =>
     value === null || value === '' ? [] : [{ kind: 'fact', label, value: String(value), icon }];
   return [

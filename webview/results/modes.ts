@@ -11,7 +11,7 @@ import { type MetricName, metricNames, metrics, modeHints, shareOf } from '../te
 import { visible } from '../text.ts';
 import { onThemeChange, palette } from '../theme.ts';
 
-export const modeClass = (mode: PromptMode): string => `mode-${mode.replace('+', '-')}`;
+const modeClass = (mode: PromptMode): string => `mode-${mode.replace('+', '-')}`;
 
 export const modeName = (mode: PromptMode): HTMLElement =>
   h('span', { class: 'mode-name', title: modeHints[mode] }, h('span', { class: `swatch ${modeClass(mode)}` }), mode);

@@ -49,7 +49,7 @@ const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 const byItem = (a: Row, b: Row): number => a.record.index - b.record.index || a.order - b.order;
 
 /** One row a sortable column; ties stand in item order. */
-export const sortings = {
+const sortings = {
   item: byItem,
   mode: (a: Row, b: Row) => a.order - b.order,
   verdict: (a: Row, b: Row) => verdictNames.indexOf(a.verdict) - verdictNames.indexOf(b.verdict),

@@ -11,7 +11,6 @@ import type { InferenceRow } from './row.ts';
 import { sizeInference } from './sizes.ts';
 
 export { type SliceRange, sliceRanges, splitSizes } from './movement.ts';
-export { matMulDims } from './product.ts';
 export { axesOf, DependsOnData, type InferenceInput, type InferenceRow } from './row.ts';
 
 /** Operators of the default domain by name; others as `domain.Operator`. */

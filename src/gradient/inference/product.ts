@@ -29,7 +29,7 @@ const argument: InferenceRow = (input) => {
   return [{ dtype: 'int64', dims: dims.flatMap((dim, at) => (at !== axis ? [dim] : keep ? [1] : [])) }];
 };
 
-export function matMulDims(a: readonly number[], b: readonly number[]): number[] {
+function matMulDims(a: readonly number[], b: readonly number[]): number[] {
   const left = a.length === 1 ? [1, ...a] : a;
   const right = b.length === 1 ? [...b, 1] : b;
   if (left.at(-1) !== right.at(-2)) throw new Error(`[${a.join(', ')}] and [${b.join(', ')}] cannot be multiplied`);
