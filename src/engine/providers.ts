@@ -20,7 +20,7 @@ export interface Provider {
   libraries: string[];
   /** The package of src/libraries that has them. */
   package: string | null;
-  /** Whether `auto` takes it where it works. Only what is known to be worth it: see docs/architecture.md. */
+  /** Whether `auto` takes it where it works. Only what is known to be worth it: see docs/providers.md. */
   automatic: boolean;
   /**
    * `few`: batches, lengths and places of the cache come from few sizes. A device's arena keeps what every new shape has
@@ -48,70 +48,57 @@ export interface Provider {
 
 const choose = 'Set the execution provider (softbench.executionProvider, --provider) to auto or cpu.';
 
+/** A device of which nothing is known: rows say what is. */
+const unknownDevice: Omit<Provider, 'title'> = {
+  platforms: [],
+  libraries: [],
+  package: null,
+  automatic: false,
+  shapes: 'few',
+  mostTrainingSessions: 3,
+  options: {},
+  configuration: {},
+  emptyTensors: false,
+  keepsOutputs: false,
+  todo: choose,
+};
+
 export const providers: Record<ProviderName, Provider> = {
   cuda: {
+    ...unknownDevice,
     title: 'CUDA',
     platforms: ['linux/x64'],
     libraries: ['libonnxruntime_providers_shared.so', 'libonnxruntime_providers_cuda.so'],
     package: 'cuda',
     automatic: true,
-    shapes: 'few',
-    mostTrainingSessions: 3,
-    options: {},
     configuration: {
       // Weights get memory of exactly their size, outside of the arena, which grows by powers of two.
       'session.use_device_allocator_for_initializers': '1',
     },
-    // The binding recognises outputs on a device by the name of WebGPU's allocator alone.
     emptyTensors: true,
-    keepsOutputs: false,
-    todo: choose,
+    // The binding recognises outputs on a device by the name of WebGPU's allocator alone: keepsOutputs stays false.
   },
   webgpu: {
+    ...unknownDevice,
     title: 'WebGPU',
-    platforms: [],
-    libraries: [],
-    package: null,
-    automatic: false,
-    shapes: 'few',
-    mostTrainingSessions: 3,
-    options: {},
-    configuration: {},
-    emptyTensors: false,
     // Its second output is the mean in place of the inverse deviation (1.30.0): a gradient would be wrong without a word.
     wrong: ({ operator, outputs }) =>
       (operator === 'SimplifiedLayerNormalization' && Boolean(outputs[1])) ||
       (operator === 'SkipSimplifiedLayerNormalization' && Boolean(outputs[1] || outputs[2])),
     keepsOutputs: true,
-    todo: choose,
   },
   dml: {
+    ...unknownDevice,
     title: 'DirectML',
     platforms: ['win32/x64', 'win32/arm64'],
-    libraries: [],
-    package: null,
-    automatic: false,
-    shapes: 'few',
-    mostTrainingSessions: 3,
     // DirectML takes neither: https://onnxruntime.ai/docs/execution-providers/DirectML-ExecutionProvider.html
     options: { enableMemPattern: false, executionMode: 'sequential' },
-    configuration: {},
-    emptyTensors: false,
-    keepsOutputs: false,
     todo: `DirectML runs on Windows only. ${choose}`,
   },
   coreml: {
+    ...unknownDevice,
     title: 'Core ML',
     platforms: ['darwin/arm64', 'darwin/x64'],
-    libraries: [],
-    package: null,
-    automatic: false,
-    shapes: 'few',
-    mostTrainingSessions: 3,
-    options: {},
-    configuration: {},
-    emptyTensors: false,
-    keepsOutputs: false,
     todo: `Core ML runs on macOS only. ${choose}`,
   },
   cpu: {
