@@ -46,6 +46,10 @@ export const leaderboardCommand: Command = {
     if (terminal.json) terminal.printJson({ mode, metric, rankings, cells: view.cells, unreadable });
     else {
       if (view.cells.length === 0) terminal.note(`There are no finished runs in ${storeFolder(given)}.`);
+      else if (rankings.every(({ models }) => models.length === 0))
+        terminal.note(
+          `No finished run is to be ranked by ${metric} in the mode ${mode}. There are runs with --mode ${[...new Set(view.cells.map((cell) => cell.mode))].join(', ')}.`,
+        );
       for (const { task, models } of rankings) {
         if (models.length === 0) continue;
         terminal.print(`${task} · ${metric} · ${mode}`);

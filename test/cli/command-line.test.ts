@@ -213,6 +213,8 @@ describe('a job', () => {
     const show = await softbench(['runs', 'show', group, '--items']);
     expect(show.stdout).toMatch(/soft-prompt +100 %/);
     expect(show.stdout).toContain('soft-prompt 3: wrong · gold "#9"');
+    const ranks = await softbench(['leaderboard', '--mode', 'few-shot']);
+    expect(ranks.stderr).toContain('in the mode few-shot. There are runs with --mode soft-prompt.');
     const adapter = await softbench(['runs', 'export-adapter', modes[0].run, 'adapter', '--base-model', 'org/name']);
     expect(adapter.code).toBe(0);
     const config = JSON.parse(await readFile(join(folder, 'adapter', 'adapter_config.json'), 'utf8'));
