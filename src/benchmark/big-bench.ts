@@ -8,10 +8,10 @@ import { type AnswerTest, answerTestOf, readBigBench, reportedScores } from './b
 import type { BigBenchSettings } from './big-bench-settings.ts';
 import { causeOf } from './causes.ts';
 import { dump, fieldsOf, type JsonDocument, plainValue } from './json-document.ts';
+import { listedOptions } from './listed-options.ts';
 import { NumpyRandom } from './numpy-random.ts';
 import { rightStrip, strip } from './python.ts';
 import { inferKind, nothing, type Reader, type ReaderContext, readers } from './readers.ts';
-import { listedOptions } from './task.ts';
 import type { AnswerKind, Benchmark, Item, Judgement, OutputType, RenderedPrompt } from './types.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -17,6 +17,7 @@ import {
 import { exactMatch, normalise } from './exact-match.ts';
 import { FewShotSampler } from './few-shot.ts';
 import type { FilterContext, FilterPipeline } from './filters.ts';
+import { letterAsOption, listedOptions } from './listed-options.ts';
 import { str, strip } from './python.ts';
 import { inferKind, nothing, type Reader, type ReaderContext, readers } from './readers.ts';
 import type { Settings } from './settings.ts';
@@ -289,24 +290,14 @@ export class TaskBenchmark implements Benchmark {
     }
     const read = this.reader.strict(output, context);
     if (read.answer !== null) return { strict: read, inFormat: true, right: this.same(item, read.answer) };
-    const lettered = this.letterAsChoice(item, output, context);
+    const lettered =
+      this.outputType === 'multiple_choice' && this.answerKind !== 'letter' ? letterAsOption(output, context) : null;
     if (lettered) return { strict: lettered, inFormat: true, right: this.same(item, lettered.answer ?? '') };
     const right = this.exactly(item, strip(output)) && strip(output) !== '';
     const start = output.indexOf(strip(output));
     return right
       ? { strict: { answer: strip(output), span: [start, start + strip(output).length] }, inFormat: true, right }
       : { strict: nothing, inFormat: false, right: false };
-  }
-
-  /** A lone letter where the prompt lists the choices by letters. */
-  private letterAsChoice(_item: Item, output: string, { options, question }: ReaderContext): Reading | null {
-    if (this.outputType !== 'multiple_choice' || this.answerKind === 'letter') return null;
-    const listed = listedOptions(question);
-    const match = /^\(?([A-Z])[).]?$/.exec(strip(output));
-    const option = options[(match?.[1]?.charCodeAt(0) ?? 0) - 65];
-    if (!match || option === undefined || listed.length !== options.length) return null;
-    const start = output.indexOf(match[0]);
-    return { answer: option, span: [start, start + match[0].length] };
   }
 
   judge(item: Item, output: string, stop: { reason: StopReason; marker?: string }): Judgement {
@@ -402,16 +393,6 @@ export class TaskBenchmark implements Benchmark {
       ...sampling,
     };
   }
-}
-
-/** Texts that a question lists behind the letters A, B, C …: `A. text`, `(A) text`, `A) text`. */
-export function listedOptions(question: string): string[] {
-  const found: string[] = [];
-  for (const match of question.matchAll(
-    /(?:^|\n|\s{2,}|\s(?=\())[ \t]*\(?([A-Z])[).:][ \t]*([^\n]*?)(?=\s+\(?[B-Z]\)[ \t]|\n|$)/g,
-  ))
-    if (match[1]?.charCodeAt(0) === 65 + found.length) found.push(strip(match[2] ?? ''));
-  return found.length >= 2 ? found : [];
 }
 
 function noSplit(name: string, settings: Settings): HumanError {
