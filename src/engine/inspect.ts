@@ -3,8 +3,8 @@ import { statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { findEmbedding, sizedGraph, tuningReport, withCacheBranch, withOpenEmbedding } from '../gradient/index.ts';
 import { contextLengthOf, loadTokenizer, type ModelFiles, openModelFiles, stringOf } from '../model/index.ts';
-import { type Graph, sizeOf, type ValueInfo } from '../onnx/index.ts';
-import { sentenceOf } from '../shared/errors.ts';
+import { type Graph, type GraphNode, sizeOf, type ValueInfo } from '../onnx/index.ts';
+import { HumanError, sentenceOf } from '../shared/errors.ts';
 import type { ModelReport, TensorReport } from '../shared/protocol.ts';
 import { GraphReader, probeSizes } from './graph-reader.ts';
 import { attentionOf, cacheJoin } from './inspect-attention.ts';
@@ -41,6 +41,13 @@ export async function inspectModel(path: string): Promise<ModelReport> {
       operators: operatorsOf(file.graph),
     } satisfies Partial<ModelReport>);
     Object.assign(report, understood(files));
+    const foreign = foreignOperator(file.graph);
+    if (foreign)
+      throw new HumanError(
+        'unsupported',
+        `ONNX Runtime has no operator ${foreign.fullOperator} (node "${foreign.place}"), and the file does not define it.`,
+        { place: { file: graphPath }, todo: 'Export the model again without custom operators.' },
+      );
     if (!signature.cache) report.notes.push('No KV cache: every token reads the whole text again, which is slow.');
     const tokenizer = await loadTokenizer(folder);
     report.vocabularySize ??= tokenizer.vocabularySize;
@@ -167,6 +174,35 @@ function operatorsOf(graph: Graph): Record<string, number> {
   };
   count(graph);
   return Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)));
+}
+
+/** Domains of operators that ONNX Runtime brings with it. */
+const runtimeDomains = new Set([
+  '',
+  'ai.onnx',
+  'ai.onnx.ml',
+  'ai.onnx.preview',
+  'ai.onnx.preview.training',
+  'ai.onnx.training',
+  'com.microsoft',
+  'com.microsoft.experimental',
+  'com.microsoft.nchwc',
+  'com.ms.internal.nhwc',
+  'org.pytorch.aten',
+]);
+
+/** A node that no ONNX Runtime without added libraries can run; functions of the file have been put in place already. */
+function foreignOperator(graph: Graph): GraphNode | null {
+  const used = new Set([...graph.outputs.map(({ name }) => name), ...graph.nodes.flatMap(({ inputs }) => inputs)]);
+  for (const node of graph.nodes) {
+    // What nothing reads is left out of the graph that runs.
+    if (!runtimeDomains.has(node.domain) && node.outputs.some((output) => used.has(output))) return node;
+    for (const inner of node.subgraphs()) {
+      const found = foreignOperator(inner);
+      if (found) return found;
+    }
+  }
+  return null;
 }
 
 const isWeight = (dims: readonly number[]): boolean => dims.length > 0 && sizeOf(dims) > 1;

@@ -2,15 +2,16 @@
  * What is understood of a model folder, against what its config.json and its reference.json (written by Python from the
  * file itself) say. The report comes from the graph alone.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { GraphReader } from '../../src/engine/graph-reader.ts';
 import { inspectModel } from '../../src/engine/index.ts';
 import { attentionOf, cacheJoin } from '../../src/engine/inspect-attention.ts';
 import { positionsOf } from '../../src/engine/inspect-positions.ts';
 import { headOf } from '../../src/engine/inspect-weights.ts';
-import { attribute, Graph, tensorOf } from '../../src/onnx/index.ts';
+import { attribute, encodeOnnx, Graph, readOnnxFile, tensorOf } from '../../src/onnx/index.ts';
 
 const models = join(import.meta.dirname, '../fixtures/models');
 const folders = readdirSync(models, { withFileTypes: true })
@@ -266,5 +267,30 @@ describe('a folder that cannot be used', () => {
     const report = await inspectModel(join(models, 'make'));
     expect(report).toMatchObject({ ok: false, tunable: false });
     expect(report.reason).toMatch(/no ONNX file/);
+  });
+});
+
+describe('an operator of a domain that ONNX Runtime does not have', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'softbench-inspect-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it.each([
+    ['on the way to the logits', true],
+    ['whose output nothing reads', false],
+  ])('%s', async (_, onTheWay) => {
+    cpSync(join(models, 'llama-optimum'), folder, { recursive: true });
+    const file = join(folder, 'model.onnx');
+    const model = readOnnxFile(file);
+    model.opsets.set('my.domain', 1);
+    const before = model.graph.nodes.find(({ operator }) => operator === 'Softmax');
+    if (!before) throw new Error('the fixture has a softmax');
+    const [input] = before.inputs;
+    const odd = model.graph.add('Odd', [input ?? ''], { domain: 'my.domain' });
+    if (onTheWay) before.inputs = [odd];
+    writeFileSync(file, encodeOnnx(model));
+    const report = await inspectModel(folder);
+    if (onTheWay)
+      expect(report).toMatchObject({ ok: false, reason: expect.stringContaining('no operator my.domain.Odd') });
+    else expect(report).toMatchObject({ ok: true, tunable: true });
   });
 });
