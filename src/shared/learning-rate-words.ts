@@ -12,5 +12,11 @@ export function learningRateInWords({ value, by, trials }: LearningRateChoice): 
   if (by === 'setting') return String(value);
   if (by === 'formula') return `${value}, by the scale and width of the embedding`;
   const tried = trials.map(({ rate, loss }) => `${rate} → ${lossText(loss)}`).join(', ');
-  return `${value}, chosen by the held-out loss after ${trials[0]?.steps ?? 0} steps: ${tried}`;
+  const lossOf = (loss: number | null | undefined): number => loss ?? Number.POSITIVE_INFINITY;
+  const chosen = lossOf(trials.find(({ rate }) => rate === value)?.loss);
+  // Otherwise it would look like a mistake that another one has the lowest loss.
+  const margin = trials.some(({ loss }) => lossOf(loss) < chosen)
+    ? ' (one farther from what the embedding suggests has to be better by 2 %)'
+    : '';
+  return `${value}, chosen by the held-out loss after ${trials[0]?.steps ?? 0} steps: ${tried}${margin}`;
 }

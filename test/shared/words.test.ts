@@ -25,6 +25,15 @@ describe('a learning rate in words', () => {
       '1.8: diverged',
     ]);
   });
+  it('says why a rate with a slightly lower loss was not taken', () => {
+    const trials = [
+      { rate: 0.6, steps: 10, loss: 2.9 },
+      { rate: 1.8, steps: 10, loss: 2.85 },
+    ];
+    expect(learningRateInWords({ value: 0.6, by: 'search', trials })).toBe(
+      '0.6, chosen by the held-out loss after 10 steps: 0.6 → 2.90, 1.8 → 2.85 (one farther from what the embedding suggests has to be better by 2 %)',
+    );
+  });
   it('says where it came from when nothing was tried', () => {
     expect(learningRateInWords({ value: 0.03, by: 'setting', trials: [] })).toBe('0.03');
     expect(learningRateInWords({ value: 0.088, by: 'formula', trials: [] })).toBe(
