@@ -1,4 +1,5 @@
 /** What a command is; the table of all of them is in commands.ts. */
+import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { HumanError } from '../shared/errors.ts';
 import type { EngineSettings } from '../shared/protocol.ts';
@@ -51,7 +52,17 @@ export function engineSettings(given: Given): EngineSettings {
     throw new HumanError('bad-input', `There is no execution provider "${asked}".`, {
       todo: `Use one of: ${providers.join(', ')}.`,
     });
-  return { executionProvider, threads: given.number('threads') ?? 0 };
+  const threads = given.number('threads') ?? 0;
+  // More than run at a time wait for each other: 32 on 2 cores took four times as long as 2, 999 ran for minutes.
+  if (threads > availableParallelism())
+    throw new HumanError(
+      'bad-input',
+      `--threads is ${threads}; this machine runs ${availableParallelism()} at a time.`,
+      {
+        todo: 'Leave it out for one on each physical core.',
+      },
+    );
+  return { executionProvider, threads };
 }
 
 /** The command's operands, exactly as many as `names`. */

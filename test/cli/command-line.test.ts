@@ -86,6 +86,7 @@ describe('arguments', () => {
       ['tune', 'sums.yaml', '--model', 'm', '--provider', 'tpu'],
       'There is no execution provider "tpu". Use one of: auto, cpu',
     ],
+    [['tune', 'sums.yaml', '--model', 'm', '--threads', '99999'], '--threads is 99999; this machine runs'],
     [['tune', 'sums.yaml', '--model', 'm', '--resume', 'x', '--fresh'], '--fresh and --resume exclude each other.'],
     [['tune', 'sums.yaml', '--model', 'm', '--resume', 'never'], 'There is no job "never"'],
     [['runs', 'show', 'nothing'], 'There is no run or job "nothing"'],
