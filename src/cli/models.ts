@@ -81,7 +81,7 @@ function inspectLines(report: ModelReport): string[] {
     ...report.notes.map((note) => `Note: ${note}`),
     '',
     report.ok
-      ? `This model can be evaluated${report.tunable ? ' and tuned' : ', but not tuned'}.`
+      ? `By what its files say, this model can be evaluated${report.tunable ? ' and tuned' : ', but not tuned'}.`
       : (report.reason ?? 'This model cannot be used.'),
   ];
 }

@@ -2,7 +2,15 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { findEmbedding, sizedGraph, tuningReport, withCacheBranch, withOpenEmbedding } from '../gradient/index.ts';
-import { contextLengthOf, loadTokenizer, type ModelFiles, openModelFiles, stringOf } from '../model/index.ts';
+import {
+  contextLengthOf,
+  integerOf,
+  type JsonObject,
+  loadTokenizer,
+  type ModelFiles,
+  openModelFiles,
+  stringOf,
+} from '../model/index.ts';
 import { type Graph, type GraphNode, sizeOf, type ValueInfo } from '../onnx/index.ts';
 import { HumanError, sentenceOf } from '../shared/errors.ts';
 import type { ModelReport, TensorReport } from '../shared/protocol.ts';
@@ -28,7 +36,7 @@ export async function inspectModel(path: string): Promise<ModelReport> {
         (sum, part) => sum + (statSync(part, { throwIfNoEntry: false })?.size ?? 0),
         0,
       ),
-      layers: signature.cache?.layers ?? null,
+      layers: signature.cache?.layers ?? layersOf(config),
       vocabularySize: signature.vocabularySize,
       contextLength: contextLengthOf(config),
       opset: Object.fromEntries([...file.opsets].map(([domain, version]) => [domain || 'ai.onnx', version])),
@@ -63,6 +71,10 @@ export async function inspectModel(path: string): Promise<ModelReport> {
   }
   return report;
 }
+
+/** Where the graph has no cache to count by. */
+const layersOf = (config: JsonObject): number | null =>
+  integerOf(config, 'num_hidden_layers') ?? integerOf(config, 'n_layer') ?? integerOf(config, 'num_layers');
 
 const emptyReport = (folder: string): ModelReport => ({
   folder,
