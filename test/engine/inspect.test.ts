@@ -67,6 +67,7 @@ describe.each(folders)('%s', (folder) => {
 
     const hasCache = names(graph.inputs).some((name) => name.startsWith('past'));
     expect(report.cache !== null).toBe(hasCache);
+    expect(report.layers).toBe(layers);
     if (report.cache) {
       expect(report.cache).toMatchObject({ layers, heads: keyHeads, headSize });
       expect(report.cache.dtype).toBe(folder.includes('fp16') ? 'float16' : 'float32');
