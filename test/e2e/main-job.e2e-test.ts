@@ -128,7 +128,8 @@ describe('the main job, by clicks in a VS Code window', function () {
   it('lists the model in the leaderboard of the side panel', async () => {
     await workbench.showSidePanel();
     const page = await workbench.webview('.models .model:has-text("stories260k")');
-    assert.match(await textOf(page.locator('.models .value').first()), /^\d+\.\d\s?%$/);
+    // Few items: an interval so wide leaves no decimal.
+    assert.match(await textOf(page.locator('.models .value').first()), /^\d+\s?%$/);
     await workbench.screenshotInThemes('5-leaderboard');
   });
 
