@@ -111,7 +111,12 @@ async function times(options, env) {
   await bundleEngine(bundle);
   const start = (provider) =>
     startChild(process.execPath, [join(root, 'bench', 'gpu-child.mjs'), bundle, folder, options.threads, provider], {
-      env: { ...env, MALLOC_MMAP_THRESHOLD_: String(2 ** 32), MALLOC_TRIM_THRESHOLD_: String(2 ** 32) },
+      env: {
+        ...env,
+        GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1',
+        MALLOC_MMAP_THRESHOLD_: String(2 ** 32),
+        MALLOC_TRIM_THRESHOLD_: String(2 ** 32),
+      },
     });
   const sides = {
     cpu: await start('cpu'),
