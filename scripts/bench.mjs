@@ -64,7 +64,6 @@ const row = (name, value, note = '') => {
 const progress = (text) => process.stderr.isTTY && process.stderr.write(`\r\x1b[K${text}`);
 // With the allocator's settings that the product's worker runs under (src/worker/client.ts).
 const allocator = {
-  GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1',
   MALLOC_MMAP_THRESHOLD_: String(2 ** 32),
   MALLOC_TRIM_THRESHOLD_: String(2 ** 32),
 };

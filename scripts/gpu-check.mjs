@@ -113,7 +113,6 @@ async function times(options, env) {
     startChild(process.execPath, [join(root, 'bench', 'gpu-child.mjs'), bundle, folder, options.threads, provider], {
       env: {
         ...env,
-        GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1',
         MALLOC_MMAP_THRESHOLD_: String(2 ** 32),
         MALLOC_TRIM_THRESHOLD_: String(2 ** 32),
       },

@@ -28,12 +28,10 @@ export interface WorkerClientOptions {
 
 /**
  * A tuning step frees and takes again the same large tensors. glibc by itself gives them back to the system each time,
- * and the pages are zeroed anew: about 0.7 of 6.5 CPU-seconds of a step of a 135M model. The peak stays as it is. And it asks
- * for huge pages only where it is told to (`hugetlb`, glibc 2.35 and later): a step of that model, 8 × 128 tokens, then took
- * 3.2 - 3.4 in place of 4.3 - 4.9 s. Other systems' allocators ignore these names.
+ * and the pages are zeroed anew: about 0.7 of 6.5 CPU-seconds of a step of a 135M model. The peak stays as it is. Other
+ * systems' allocators ignore these names.
  */
 const allocatorSettings = {
-  GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1',
   MALLOC_MMAP_THRESHOLD_: String(2 ** 32),
   MALLOC_TRIM_THRESHOLD_: String(2 ** 32),
 };
