@@ -5,7 +5,7 @@ import { answerRequests } from './answer.mjs';
 import { shapeOf } from './limit.mjs';
 
 const [bundle, folder, threads] = process.argv.slice(2);
-const { encodeOnnx, Graph, tensorOf } = await import(pathToFileURL(bundle).href);
+const { encodeOnnx, Graph, modelOf, tensorOf } = await import(pathToFileURL(bundle).href);
 const { hidden, intermediate } = shapeOf(folder);
 const rows = 1024;
 
@@ -22,16 +22,7 @@ async function product(inner, columns) {
   );
   const y = graph.add('MatMul', ['x', graph.constant(weight, 'w')]);
   graph.add('ReduceMax', [y], { attributes: { keepdims: 0 }, outputs: ['most'] });
-  const model = {
-    irVersion: 9,
-    producer: 'softbench-bench',
-    producerVersion: '',
-    opsets: new Map([['', 17]]),
-    metadata: new Map(),
-    graph,
-    functions: [],
-  };
-  const session = await ort.InferenceSession.create(encodeOnnx(model), {
+  const session = await ort.InferenceSession.create(encodeOnnx(modelOf(graph, 17)), {
     intraOpNumThreads: Number(threads),
     interOpNumThreads: 1,
     logSeverityLevel: 3,

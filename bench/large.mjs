@@ -12,7 +12,7 @@ const headSize = hidden / heads;
 const vocabulary = 32000;
 
 /** Writes model.onnx and model.onnx_data into a folder; gives the number of nodes and the bytes of the weights. */
-export function writeLargeModel(folder, { encodeOnnx, Graph, tensorOf }) {
+export function writeLargeModel(folder, { encodeOnnx, Graph, modelOf, tensorOf }) {
   const graph = new Graph();
   graph.name = 'decoder of 7B parameters';
   let offset = 0;
@@ -130,16 +130,7 @@ export function writeLargeModel(folder, { encodeOnnx, Graph, tensorOf }) {
     graph.outputs.push({ name, dtype: 'float32', dims: null });
   }
   graph.sort();
-  const model = {
-    irVersion: 8,
-    producer: 'softbench-bench',
-    producerVersion: '',
-    opsets: new Map([['', 17]]),
-    metadata: new Map(),
-    graph,
-    functions: [],
-  };
-  writeFileSync(join(folder, 'model.onnx'), encodeOnnx(model));
+  writeFileSync(join(folder, 'model.onnx'), encodeOnnx(modelOf(graph, 17)));
   // A hole as long as the weights: it takes no room on the disk where the file system has such.
   const data = openSync(join(folder, 'model.onnx_data'), 'w');
   ftruncateSync(data, offset);

@@ -9,7 +9,7 @@ import {
 import { encodeOnnx, readOnnxFile, weightsInPlace } from '../src/onnx/index.ts';
 
 export { openLanguageModel } from '../src/engine/index.ts';
-export { encodeOnnx, Graph, tensorOf } from '../src/onnx/index.ts';
+export { encodeOnnx, Graph, modelOf, tensorOf } from '../src/onnx/index.ts';
 
 /** From a graph file to the bytes of its training graph, as a tuning run makes them. */
 export function buildTrainingGraph(

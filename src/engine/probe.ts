@@ -4,7 +4,7 @@
  * missing; the error that reaches JavaScript is "Failed to load shared library".
  */
 import { execFile } from 'node:child_process';
-import { encodeOnnx, Graph } from '../onnx/index.ts';
+import { encodeOnnx, Graph, modelOf } from '../onnx/index.ts';
 
 export interface Obstacle {
   /** A clause: `there is no NVIDIA driver`. */
@@ -36,15 +36,7 @@ function probeModel(): Uint8Array {
   graph.inputs = [{ name: 'x', dtype: 'float32', dims: [2] }];
   graph.outputs = [{ name: 'y', dtype: 'float32', dims: [2] }];
   graph.add('Add', ['x', 'x'], { outputs: ['y'] });
-  return encodeOnnx({
-    irVersion: 8,
-    producer: 'softbench',
-    producerVersion: '',
-    opsets: new Map([['', 13]]),
-    metadata: new Map(),
-    graph,
-    functions: [],
-  });
+  return encodeOnnx(modelOf(graph, 13));
 }
 
 /** Null where the provider works. `module`: folder of the package onnxruntime-node. */

@@ -37,6 +37,18 @@ export interface OnnxModel {
   functions: OnnxFunction[];
 }
 
+/** A graph of our own as a model, with what a file needs around it. `change`: what is to be otherwise. */
+export const modelOf = (graph: Graph, opset: number, change: Partial<OnnxModel> = {}): OnnxModel => ({
+  irVersion: 8,
+  producer: 'softbench',
+  producerVersion: '',
+  opsets: new Map([['', opset]]),
+  metadata: new Map(),
+  graph,
+  functions: [],
+  ...change,
+});
+
 const text = new TextDecoder();
 const bytes = new TextEncoder();
 const long = (value: Int64 | undefined): number =>

@@ -1,5 +1,5 @@
 /** ONNX files in memory: open with checks, walk and edit the graph, write it with its weights left in the user's file. */
-export type { OnnxFunction, OnnxModel } from './convert.ts';
+export { modelOf, type OnnxFunction, type OnnxModel } from './convert.ts';
 export { computationOf, eitherWay, smallTensorText } from './equality.ts';
 export {
   decodeOnnx,

@@ -11,7 +11,7 @@ import { paddedAnswers, paddedLength } from '../../src/engine/shapes.ts';
 import { OnnxTraining, stepDifference } from '../../src/engine/training.ts';
 import { trainingBatch } from '../../src/engine/training-batch.ts';
 import { openModelFiles } from '../../src/model/index.ts';
-import { Graph, type OnnxModel } from '../../src/onnx/index.ts';
+import { Graph, modelOf, type OnnxModel } from '../../src/onnx/index.ts';
 import type { NodePlacement, ProviderReport } from '../../src/shared/results.ts';
 
 const cpu: ProviderReport = { asked: 'cpu', running: 'cpu', reason: 'As set.', threads: 1 };
@@ -26,15 +26,7 @@ function smallModel(): OnnxModel {
   graph.add('Add', ['a', 'x'], { outputs: ['b'] });
   graph.add('Relu', ['b'], { outputs: ['c'] });
   graph.add('Softmax', ['c'], { outputs: ['y'] });
-  return {
-    irVersion: 8,
-    producer: 'test',
-    producerVersion: '',
-    opsets: new Map([['', 13]]),
-    metadata: new Map(),
-    graph,
-    functions: [],
-  };
+  return modelOf(graph, 13);
 }
 
 describe('the profile of a run', () => {

@@ -1,7 +1,7 @@
 /** What people are told where ONNX Runtime refuses a model: its own words, without the places in its source. */
 import { expect, it } from 'vitest';
 import { createSession } from '../../src/engine/runtime.ts';
-import { Graph, type OnnxModel } from '../../src/onnx/index.ts';
+import { Graph, modelOf, type OnnxModel } from '../../src/onnx/index.ts';
 
 const settings = { provider: { asked: 'cpu', running: 'cpu', reason: '', threads: 1 }, weightFolder: '.' };
 
@@ -12,16 +12,7 @@ function relu(changes: Partial<OnnxModel>, domain = ''): OnnxModel {
   graph.outputs = [{ name: 'y', dtype: 'float32', dims: ['n', 4] }];
   graph.add('Relu', ['x'], { outputs: ['y'], domain });
   const opsets = new Map([['', 13], ...(domain ? [[domain, 1] as const] : [])]);
-  return {
-    irVersion: 8,
-    producer: '',
-    producerVersion: '',
-    opsets,
-    metadata: new Map(),
-    graph,
-    functions: [],
-    ...changes,
-  };
+  return modelOf(graph, 13, { opsets, ...changes });
 }
 
 it.each([

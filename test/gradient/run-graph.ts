@@ -5,23 +5,27 @@ import { mergePatterns } from '../../src/gradient/patterns.ts';
 import { simplify } from '../../src/gradient/simplify.ts';
 import { specialise } from '../../src/gradient/typed-graph.ts';
 import { size } from '../../src/gradient/types.ts';
-import { type AttributeValues, encodeOnnx, Graph, isFloat, type OnnxModel, type Tensor } from '../../src/onnx/index.ts';
+import {
+  type AttributeValues,
+  encodeOnnx,
+  Graph,
+  isFloat,
+  type OnnxModel,
+  modelOf as plainModelOf,
+  type Tensor,
+} from '../../src/onnx/index.ts';
 import { type Feeds, type Measured, measuredGradients } from './differences.ts';
 
 export type { Feeds } from './differences.ts';
 
-export const modelOf = (graph: Graph, opset: number): OnnxModel => ({
-  irVersion: opset >= 21 ? 10 : 8,
-  producer: 'test',
-  producerVersion: '',
-  opsets: new Map([
-    ['', opset],
-    ['com.microsoft', 1],
-  ]),
-  metadata: new Map(),
-  graph,
-  functions: [],
-});
+export const modelOf = (graph: Graph, opset: number): OnnxModel =>
+  plainModelOf(graph, opset, {
+    irVersion: opset >= 21 ? 10 : 8,
+    opsets: new Map([
+      ['', opset],
+      ['com.microsoft', 1],
+    ]),
+  });
 
 /** Numbers that are the same on every machine, in [-1, 1). */
 export function numbers(count: number, seed: number): number[] {

@@ -8,6 +8,7 @@ import {
   encodeOnnx,
   float16ToNumber,
   Graph,
+  modelOf,
   numbersOf,
   numberToFloat16,
   type OnnxModel,
@@ -24,15 +25,8 @@ const llama = join(models, 'llama-optimum/model.onnx');
 const folder = mkdtempSync(join(tmpdir(), 'softbench-onnx-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const modelOf = (graph: Graph): OnnxModel => ({
-  irVersion: 8,
-  producer: 'test',
-  producerVersion: '',
-  opsets: new Map([['', 18]]),
-  metadata: new Map([['note', 'kept']]),
-  graph,
-  functions: [],
-});
+const noted = (graph: Graph): OnnxModel =>
+  modelOf(graph, 18, { producer: 'test', metadata: new Map([['note', 'kept']]) });
 
 function problem(path: string): HumanError {
   try {
@@ -57,7 +51,7 @@ function external(location: string, offset: number, length: number | null): Uint
   graph.outputs = [{ name: 'y', dtype: 'float32', dims: [4] }];
   graph.initializers.set('w', { dtype: 'float32', dims: [4], external: { location, offset, length } });
   graph.add('Add', ['x', 'w'], { outputs: ['y'] });
-  return encodeOnnx(modelOf(graph));
+  return encodeOnnx(noted(graph));
 }
 
 describe('files that exporters wrote', () => {
@@ -182,7 +176,7 @@ describe('graphs', () => {
     });
     graph.initializers.set('condition', tensorOf('bool', [], [1]));
     graph.prune();
-    const copy = decodeOnnx(encodeOnnx(modelOf(graph)));
+    const copy = decodeOnnx(encodeOnnx(noted(graph)));
     expect(copy.metadata.get('note')).toBe('kept');
     expect(copy.graph.inputs).toEqual(graph.inputs);
     const [first, second] = copy.graph.nodes;

@@ -7,6 +7,7 @@ import {
   type AttributeValues,
   encodeOnnx,
   Graph,
+  modelOf,
   type OnnxModel,
   readOnnxFile,
   tensorBytes,
@@ -43,15 +44,7 @@ function refusal(path: string): HumanError {
   throw new Error('this file should not open');
 }
 
-const model = (graph: Graph): OnnxModel => ({
-  irVersion: 8,
-  producer: 'test',
-  producerVersion: '',
-  opsets: new Map([['', 18]]),
-  metadata: new Map(),
-  graph,
-  functions: [],
-});
+const model = (graph: Graph): OnnxModel => modelOf(graph, 18);
 
 /** x → y, edited by the test. */
 function written(edit: (graph: Graph) => void): string {
