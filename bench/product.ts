@@ -10,6 +10,7 @@ import { encodeOnnx, readOnnxFile, weightsInPlace } from '../src/onnx/index.ts';
 
 export { openLanguageModel } from '../src/engine/index.ts';
 export { encodeOnnx, Graph, modelOf, tensorOf } from '../src/onnx/index.ts';
+export { allocatorSettings } from '../src/worker/allocator.ts';
 
 /** From a graph file to the bytes of its training graph, as a tuning run makes them. */
 export function buildTrainingGraph(

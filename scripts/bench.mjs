@@ -23,6 +23,7 @@ import { writeLargeModel } from '../bench/large.mjs';
 import { leastFlops, shapeOf } from '../bench/limit.mjs';
 import { suffixStep } from '../bench/suffix.mjs';
 import { fewShotPrefix, questionText, randomSource, wordProblem } from '../bench/texts.mjs';
+import { bundleProduct, nodeModule } from './build.mjs';
 import { root, run } from './setup.mjs';
 
 const { values: options } = parseArgs({
@@ -62,40 +63,9 @@ const row = (name, value, note = '') => {
   console.log(`  ${name.padEnd(46)} ${value.padEnd(26)} ${note}`);
 };
 const progress = (text) => process.stderr.isTTY && process.stderr.write(`\r\x1b[K${text}`);
-// With the allocator's settings that the product's worker runs under (src/worker/client.ts).
-const allocator = {
-  MALLOC_MMAP_THRESHOLD_: String(2 ** 32),
-  MALLOC_TRIM_THRESHOLD_: String(2 ** 32),
-};
+// With the allocator's settings that the product's worker runs under.
 const engine = (threads) =>
   startChild(process.execPath, [join(root, 'bench', 'engine.mjs'), product, folder, threads], { env: allocator });
-
-/** Bundles into dist/bench, so that the bundles that tests and the editor use are left alone. */
-async function bundle(entry, outfile, options) {
-  const esbuild = await import('esbuild');
-  mkdirSync(join(root, 'dist', 'bench'), { recursive: true });
-  const { metafile } = await esbuild.build({
-    absWorkingDir: root,
-    entryPoints: [entry],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    target: 'node20',
-    external: ['vscode', 'onnxruntime-node'],
-    logLevel: 'warning',
-    metafile: true,
-    ...options,
-  });
-  return metafile;
-}
-
-const bundleProduct = () =>
-  bundle('bench/product.ts', product, {
-    format: 'esm',
-    banner: {
-      js: "import { createRequire as softbenchRequire } from 'node:module'; const require = softbenchRequire(import.meta.url);",
-    },
-  });
 
 /** The tuning step beside PyTorch's, and beside the least time that its products take on this machine. */
 async function step(threads, contextLength) {
@@ -297,7 +267,17 @@ async function fewShot(threads, contextLength) {
 
 /** Activation, and that it loads neither ONNX Runtime nor a tokenizer. */
 async function activation() {
-  const metafile = await bundle('src/extension.ts', host, { format: 'cjs', minify: true });
+  const esbuild = await import('esbuild');
+  const { metafile } = await esbuild.build({
+    ...nodeModule,
+    entryPoints: ['src/extension.ts'],
+    outfile: host,
+    format: 'cjs',
+    banner: {},
+    external: ['vscode', 'onnxruntime-node'],
+    minify: true,
+    metafile: true,
+  });
   const taken = [];
   let last;
   for (let round = 0; round < Math.max(5, rounds); round++) {
@@ -353,7 +333,8 @@ if (options.python && !existsSync(options.python)) {
   console.error(`--python: ${options.python} is not there.`);
   process.exit(2);
 }
-await bundleProduct();
+await bundleProduct(product);
+const { allocatorSettings: allocator } = await import(pathToFileURL(product).href);
 let threads = options.threads ?? '0';
 let contextLength = null;
 let provider = null;

@@ -5,6 +5,26 @@ import { fileURLToPath } from 'node:url';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 
+/** A bundle that Node loads as an ES module. A bundled CommonJS package that calls require() needs one there. */
+export const nodeModule = {
+  bundle: true,
+  absWorkingDir: root,
+  logLevel: 'warning',
+  platform: 'node',
+  target: 'node20',
+  format: 'esm',
+  external: ['onnxruntime-node'],
+  banner: {
+    js: "import { createRequire as softbenchRequire } from 'node:module'; const require = softbenchRequire(import.meta.url);",
+  },
+};
+
+/** Bundles what the benches use of the product, apart from the bundles that tests and the editor use. */
+export async function bundleProduct(outfile) {
+  const esbuild = await import('esbuild');
+  await esbuild.build({ ...nodeModule, entryPoints: ['bench/product.ts'], outfile });
+}
+
 /** Builds every bundle whose entry is there, into `outdir`; returns them with esbuild's account of what is in each. */
 export async function build({
   watch = false,
@@ -22,17 +42,7 @@ export async function build({
     metafile: true,
     legalComments: 'none',
   };
-  // A bundled CommonJS package that calls require() needs one in an ES module.
-  const nodeModule = {
-    ...common,
-    platform: 'node',
-    target: 'node20',
-    format: 'esm',
-    external: ['onnxruntime-node'],
-    banner: {
-      js: "import { createRequire as softbenchRequire } from 'node:module'; const require = softbenchRequire(import.meta.url);",
-    },
-  };
+  const module = { ...common, ...nodeModule };
   const pages = existsSync(join(root, 'webview'))
     ? readdirSync(join(root, 'webview'), { withFileTypes: true })
         .filter((entry) => entry.isDirectory() && existsSync(join(root, 'webview', entry.name, 'main.ts')))
@@ -50,11 +60,11 @@ export async function build({
         outfile: join(outdir, 'extension.cjs'),
       },
     },
-    { entry: 'src/worker/main.ts', options: { ...nodeModule, outfile: join(outdir, 'worker.js') } },
+    { entry: 'src/worker/main.ts', options: { ...module, outfile: join(outdir, 'worker.js') } },
     {
       entry: 'src/cli/main.ts',
       options: {
-        ...nodeModule,
+        ...module,
         banner: { js: `#!/usr/bin/env node\n${nodeModule.banner.js}` },
         outfile: join(outdir, 'cli.js'),
       },

@@ -8,6 +8,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { arch, cpus, homedir, platform, release, totalmem } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { artifacts, installDependencies, isMain, root, run, runNode } from './setup.mjs';
 
@@ -106,16 +107,14 @@ const relativeL2 = (a, b) => Math.hypot(...a.map((value, index) => value - b[ind
 /** Step and generation on the CPU and on the provider, taking turns; the first of each is told apart (it compiles). */
 async function times(options, env) {
   const { alternate, median, ratio, startChild } = await import('../bench/children.mjs');
+  const { bundleProduct } = await import('./build.mjs');
   const folder = resolve(options.model ?? join(root, 'examples', 'models', 'stories260k'));
   const bundle = join(root, 'dist', 'bench', 'gpu.mjs');
-  await bundleEngine(bundle);
+  await bundleProduct(bundle);
+  const { allocatorSettings } = await import(pathToFileURL(bundle).href);
   const start = (provider) =>
     startChild(process.execPath, [join(root, 'bench', 'gpu-child.mjs'), bundle, folder, options.threads, provider], {
-      env: {
-        ...env,
-        MALLOC_MMAP_THRESHOLD_: String(2 ** 32),
-        MALLOC_TRIM_THRESHOLD_: String(2 ** 32),
-      },
+      env: { ...env, ...allocatorSettings },
     });
   const sides = {
     cpu: await start('cpu'),
@@ -216,25 +215,6 @@ const ratios = ({ median, smallest, largest }) => ({
   smallest: round(smallest, 3),
   largest: round(largest, 3),
 });
-
-async function bundleEngine(outfile) {
-  const esbuild = await import('esbuild');
-  mkdirSync(dirname(outfile), { recursive: true });
-  await esbuild.build({
-    absWorkingDir: root,
-    entryPoints: ['bench/product.ts'],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    target: 'node20',
-    format: 'esm',
-    external: ['onnxruntime-node'],
-    logLevel: 'warning',
-    banner: {
-      js: "import { createRequire as softbenchRequire } from 'node:module'; const require = softbenchRequire(import.meta.url);",
-    },
-  });
-}
 
 /** The environment that the product's own worker gets: where the installed libraries are. */
 async function libraryEnvironment() {

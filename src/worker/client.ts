@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { asError, CancelledError, HumanError } from '../shared/errors.ts';
 import type { WorkerApi } from '../shared/protocol.ts';
 import { type Api, type CallOptions, type Client, connect } from '../shared/rpc.ts';
+import { allocatorSettings } from './allocator.ts';
 
 export interface WorkerClientOptions {
   /** The bundled worker, `dist/worker.js`. */
@@ -25,16 +26,6 @@ export interface WorkerClientOptions {
   /** Told of everything unexpected, for a log. */
   log?(message: string): void;
 }
-
-/**
- * A tuning step frees and takes again the same large tensors. glibc by itself gives them back to the system each time,
- * and the pages are zeroed anew: about 0.7 of 6.5 CPU-seconds of a step of a 135M model. The peak stays as it is. Other
- * systems' allocators ignore these names.
- */
-const allocatorSettings = {
-  MALLOC_MMAP_THRESHOLD_: String(2 ** 32),
-  MALLOC_TRIM_THRESHOLD_: String(2 ** 32),
-};
 
 interface Running {
   child: ChildProcess;
