@@ -5,8 +5,8 @@ import { BigBenchBenchmark } from './big-bench.ts';
 import { bigBenchMetrics, parseDocument, readTask } from './big-bench-file.ts';
 import { readBigBenchSettings } from './big-bench-settings.ts';
 import { fieldsOf, JsonDocument } from './json-document.ts';
+import { readSource } from './source-file.ts';
 import type { Benchmark, Problem } from './types.ts';
-import { firstLineNotUtf8 } from './utf8.ts';
 
 /** Is this the name of a BIG-bench task file? */
 export const isBigBenchFile = (file: string): boolean => /\.json$/i.test(file);
@@ -50,27 +50,15 @@ export async function checkBigBench(
 }
 
 async function load(path: string): Promise<JsonDocument> {
-  try {
-    const bytes = await readFile(path);
-    const document = parseDocument(path, bytes.toString('utf8'));
-    const line = firstLineNotUtf8(bytes);
-    if (line !== null)
-      document.problems.push({
-        severity: 'error',
-        code: 'not-utf-8',
-        message: 'This line is not UTF-8 text. Save the file as UTF-8.',
-        place: { file: path, line, column: 1 },
-      });
-    return document;
-  } catch (thrown) {
-    const { code } = thrown as NodeJS.ErrnoException;
-    if (code === undefined) throw thrown;
+  const source = await readSource(path);
+  if (source.text === null) {
     const document = new JsonDocument(path, '', null);
-    const reason = code === 'EISDIR' ? 'is a folder' : 'cannot be read';
-    const message = code === 'ENOENT' ? `There is no file ${path}.` : `The file ${path} ${reason}.`;
-    document.problems.push({ severity: 'error', code: 'missing-file', message, place: { file: path } });
+    document.problems.push({ severity: 'error', code: 'missing-file', message: source.reason, place: { file: path } });
     return document;
   }
+  const document = parseDocument(path, source.text);
+  if (source.notUtf8) document.problems.push(source.notUtf8);
+  return document;
 }
 
 /** The `task.json` of each sub-folder: the subtasks of a file without examples, in the order of their paths. */

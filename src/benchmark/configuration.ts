@@ -1,6 +1,6 @@
 /** Reads a benchmark file and what it includes, and keeps where each value stands. */
 import { createHash } from 'node:crypto';
-import { readFile, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import {
   type Document,
@@ -15,8 +15,8 @@ import {
   visit,
 } from 'yaml';
 import type { Place } from '../shared/errors.ts';
+import { readSource } from './source-file.ts';
 import type { Problem } from './types.ts';
-import { firstLineNotUtf8 } from './utf8.ts';
 
 export type Path = readonly (string | number)[];
 
@@ -154,32 +154,21 @@ async function load(
 ): Promise<YamlFile | null> {
   let text = given;
   if (text === null) {
-    try {
-      const bytes = await readFile(path);
-      text = bytes.toString('utf8');
-      const line = firstLineNotUtf8(bytes);
-      if (line !== null)
-        configuration.problems.push({
-          severity: 'error',
-          code: 'not-utf-8',
-          message: 'This line is not UTF-8 text. Save the file as UTF-8.',
-          place: { file: path, line, column: 1 },
-        });
-    } catch (thrown) {
-      const reason = (thrown as NodeJS.ErrnoException).code === 'EISDIR' ? 'is a folder' : 'cannot be read';
-      const missing = (thrown as NodeJS.ErrnoException).code === 'ENOENT';
-      const message = missing ? `There is no file ${path}.` : `The file ${path} ${reason}.`;
+    const source = await readSource(path);
+    if (source.text === null) {
       const where = blame?.node?.range
         ? rangeOf(blame.from, blame.node.range[0], blame.node.range[1])
         : { place: { file: path }, end: undefined };
       configuration.problems.push({
         severity: 'error',
         code: blame ? 'missing-include' : 'missing-file',
-        message,
+        message: source.reason,
         ...where,
       });
       return null;
     }
+    if (source.notUtf8) configuration.problems.push(source.notUtf8);
+    text = source.text;
   }
   configuration.files.push(path);
   const lines = new LineCounter();

@@ -9,7 +9,14 @@ import { openRunStore } from '../../src/runs/index.ts';
 import { HumanError } from '../../src/shared/errors.ts';
 import type { JobProgress, JobRequest } from '../../src/shared/protocol.ts';
 import type { RunSummary } from '../../src/shared/results.ts';
-import { type ScriptedModel, scriptedModel, scriptedRequest, scriptedRooms, sumsBenchmark } from './scripted.ts';
+import {
+  changeSteps,
+  type ScriptedModel,
+  scriptedModel,
+  scriptedRequest,
+  scriptedRooms,
+  sumsBenchmark,
+} from './scripted.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -65,17 +72,10 @@ describe('a job over three modes', () => {
   it('never trains on the held-out slice', async () => {
     const seen = new Set<string>();
     const model = scriptedModel();
-    const { openTraining } = model;
-    model.openTraining = async (settings) => {
-      const engine = await openTraining(settings);
-      return {
-        ...engine,
-        step: (examples, ...rest) => {
-          for (const example of examples) seen.add(model.tokenizer.decode(example.prompt));
-          return engine.step(examples, ...rest);
-        },
-      };
-    };
+    changeSteps(model, (engine) => (examples, ...rest) => {
+      for (const example of examples) seen.add(model.tokenizer.decode(example.prompt));
+      return engine.step(examples, ...rest);
+    });
     const generated = new Set<string>();
     const { generate } = model;
     model.generate = (requests, settings, hooks) => {
@@ -169,16 +169,13 @@ describe('reuse', () => {
 describe('what can go wrong', () => {
   it('a loss that is no number stops with the best vectors kept', async () => {
     const model = scriptedModel();
-    const { openTraining } = model;
     let steps = 0;
-    model.openTraining = async (settings) => {
-      const engine = await openTraining(settings);
-      return {
-        ...engine,
-        step: async (...call) =>
+    changeSteps(
+      model,
+      (engine) =>
+        async (...call) =>
           ++steps === 12 ? { ...(await engine.step(...call)), loss: Number.NaN } : engine.step(...call),
-      };
-    };
+    );
     await expect(run(model, { modes: ['soft-prompt'] })).rejects.toThrow(/step 12 is NaN.*step 10\) are kept/);
     const store = openRunStore(folder);
     const [failed] = (await store.list()).runs;
@@ -213,18 +210,11 @@ describe('what can go wrong', () => {
 
   it('a tuning that never gets better than its start says so', async () => {
     const model = scriptedModel();
-    const { openTraining } = model;
     // The gradient's sign turned: every step leads away.
-    model.openTraining = async (settings) => {
-      const engine = await openTraining(settings);
-      return {
-        ...engine,
-        step: async (...call) => {
-          const result = await engine.step(...call);
-          return { ...result, gradient: result.gradient.map((x) => -x) };
-        },
-      };
-    };
+    changeSteps(model, (engine) => async (...call) => {
+      const result = await engine.step(...call);
+      return { ...result, gradient: result.gradient.map((x) => -x) };
+    });
     const [summary] = await run(model, { modes: ['soft-prompt'] });
     expect(summary?.bestStep).toBe(0);
     const [{ run: file } = { run: null }] = (await openRunStore(folder).list()).runs;

@@ -9,7 +9,14 @@ import { formulaLearningRate, rateOf, searchLearningRate, searchPlan } from '../
 import { openRunStore } from '../../src/runs/index.ts';
 import type { JobProgress } from '../../src/shared/protocol.ts';
 import type { LearningRateChoice, SoftPromptSettings, TuningRecord } from '../../src/shared/results.ts';
-import { type ScriptedModel, scriptedModel, scriptedRequest, scriptedRooms, sumsBenchmark } from './scripted.ts';
+import {
+  changeSteps,
+  type ScriptedModel,
+  scriptedModel,
+  scriptedRequest,
+  scriptedRooms,
+  sumsBenchmark,
+} from './scripted.ts';
 
 describe('the formula', () => {
   it('is proportional to the scale of the embedding', () => {
@@ -191,28 +198,17 @@ describe('a tuning that searches', () => {
 
   it('that has a loss of no number before the first update says so, and tries no other rate', async () => {
     const model = scriptedModel();
-    const { openTraining } = model;
-    model.openTraining = async (settings) => {
-      const engine = await openTraining(settings);
-      return { ...engine, step: async (...call) => ({ ...(await engine.step(...call)), loss: Number.NaN }) };
-    };
+    changeSteps(model, (engine) => async (...call) => ({ ...(await engine.step(...call)), loss: Number.NaN }));
     await expect(tuned('broken', 'auto', model)).rejects.toThrow(/loss at step 1 is NaN/);
     expect(model.asked.steps).toBe(1);
   });
 
   it('does without a rate at which the loss becomes no number', async () => {
     const model = scriptedModel();
-    const { openTraining } = model;
-    model.openTraining = async (settings) => {
-      const engine = await openTraining(settings);
-      return {
-        ...engine,
-        step: async (examples, softPrompt, signal) => {
-          const result = await engine.step(examples, softPrompt, signal);
-          return softPrompt.data.some((x) => Math.abs(x) > 2) ? { ...result, loss: Number.POSITIVE_INFINITY } : result;
-        },
-      };
-    };
+    changeSteps(model, (engine) => async (examples, softPrompt, signal) => {
+      const result = await engine.step(examples, softPrompt, signal);
+      return softPrompt.data.some((x) => Math.abs(x) > 2) ? { ...result, loss: Number.POSITIVE_INFINITY } : result;
+    });
     const { choice } = await tuned('overflow', 'auto', model);
     expect(choice?.trials.some(({ loss }) => loss === null)).toBe(true);
     expect(choice?.trials.find(({ rate }) => rate === choice.value)?.loss).not.toBeNull();

@@ -5,7 +5,7 @@
  */
 import type { Benchmark, Item } from '../../src/benchmark/types.ts';
 import type { JobRooms } from '../../src/evaluate/index.ts';
-import type { LanguageModel, SoftPrompt } from '../../src/evaluate/language-model.ts';
+import type { LanguageModel, SoftPrompt, TrainingEngine } from '../../src/evaluate/language-model.ts';
 import { openRunStore } from '../../src/runs/index.ts';
 import { throwIfCancelled } from '../../src/shared/errors.ts';
 import type { JobRequest } from '../../src/shared/protocol.ts';
@@ -126,6 +126,15 @@ export function scriptedModel(
 }
 
 /** Sums of two numbers; the required form is `#7`. */
+/** Makes the model's trainings take their steps as `change` says. */
+export function changeSteps(model: ScriptedModel, change: (engine: TrainingEngine) => TrainingEngine['step']): void {
+  const { openTraining } = model;
+  model.openTraining = async (settings) => {
+    const engine = await openTraining(settings);
+    return { ...engine, step: change(engine) };
+  };
+}
+
 export function sumsBenchmark(change: Partial<Benchmark> = {}): Benchmark {
   const item = (index: number): Item => ({
     index,
