@@ -36,9 +36,8 @@ export class LeaderboardViewProvider implements vscode.WebviewViewProvider {
     view.webview.options = pageOptions(context.extensionUri);
     const channel = pageChannel(view.webview);
     const page = connect<LeaderboardPageEvents>(channel);
-    let ready = false;
     const push = throttle(500, () => {
-      if (!ready) return;
+      if (!view.visible) return;
       void this.#view()
         .then((shown) => page.call.viewChanged(shown))
         .catch(() => {});
@@ -46,7 +45,6 @@ export class LeaderboardViewProvider implements vscode.WebviewViewProvider {
     const handlers: Handlers<LeaderboardPageApi> = {
       view: async () => {
         await runs.load();
-        ready = view.visible;
         return this.#view();
       },
       open: async ({ model, task }) => {
@@ -67,7 +65,7 @@ export class LeaderboardViewProvider implements vscode.WebviewViewProvider {
     const subscriptions = [
       runs.onDidChange(push),
       view.onDidChangeVisibility(() => {
-        if (!view.visible) ready = false;
+        if (view.visible) push();
       }),
     ];
     view.onDidDispose(() => {

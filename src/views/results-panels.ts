@@ -95,8 +95,6 @@ class ResultsPanel {
   readonly #page: ReturnType<typeof connect<ResultsPageEvents>>;
   readonly #pushSoon = throttle(200, () => void this.#push());
   readonly #subscriptions: { dispose(): void }[] = [];
-  /** The page has asked for its first view since it was shown; before that, messages would get lost. */
-  #ready = false;
   #problem: string | null = null;
   readonly #records = new Map<string, Map<number, ItemRecord>>();
   #loaded: Promise<void> | null = null;
@@ -118,16 +116,16 @@ class ResultsPanel {
       restore: subject,
     });
     this.#subscriptions.push(
-      // A hidden page is unloaded and asks anew when it is shown: it costs nothing meanwhile.
+      // A hidden page is told nothing and costs nothing. It is told the whole view when it is shown: it may have been
+      // unloaded (then it asks by itself too) or out of sight for a moment only (then it would not ask).
       panel.onDidChangeViewState(() => {
-        if (panel.visible) return;
-        this.#ready = false;
-        this.#records.clear();
+        if (panel.visible) this.#pushSoon();
+        else this.#records.clear();
       }),
       host.queue.onProgress(({ job, progress }) => {
         if (jobSubject(job) !== this.#key) return;
         const added = this.#results.follow(progress);
-        if (added && this.#ready) void this.#page.call.itemsAdded(added).catch(() => {});
+        if (added && panel.visible) void this.#page.call.itemsAdded(added).catch(() => {});
         this.#pushSoon();
       }),
       host.queue.onChange((job) => {
@@ -174,20 +172,16 @@ class ResultsPanel {
   }
 
   async #push(): Promise<void> {
-    if (!this.#ready) return;
+    if (!this.panel.visible) return;
     const view = await this.view();
-    if (this.#ready) await this.#page.call.viewChanged(view).catch(() => {});
+    if (this.panel.visible) await this.#page.call.viewChanged(view).catch(() => {});
   }
 
   #handlers(): Handlers<ResultsPageApi> {
     const { context } = this.#host;
     const stateKey = `softbench.page.${this.#key}`;
     return {
-      view: async () => {
-        const view = await this.view();
-        this.#ready = this.panel.visible;
-        return view;
-      },
+      view: () => this.view(),
       items: async ({ run, from }) => {
         const store = await this.#storeOf(run);
         return store.readItems(run, from);

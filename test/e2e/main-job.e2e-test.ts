@@ -61,7 +61,7 @@ describe('the main job, by clicks in a VS Code window', function () {
     await workbench.pick('stories260k');
     const page = await workbench.webview('h1:has-text("stories_who")');
     const said = new Set<string>();
-    await until(
+    const ended = until(
       'the end of the job',
       async () => {
         const job = page.locator('.job-text');
@@ -75,6 +75,8 @@ describe('the main job, by clicks in a VS Code window', function () {
       },
       480,
     );
+    // Where the job never ends on the page, what the page said tells why.
+    await ended.catch((error: Error) => assert.fail(`${error.message} The page said: ${[...said].join(' | ')}`));
     assert.ok(
       [...said].some((text) => /step N of N/.test(text)),
       `progress said: ${[...said].join(' | ')}`,

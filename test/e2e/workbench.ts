@@ -156,17 +156,16 @@ export class Workbench {
 
   /** The webview page that shows `selector`. Webviews are frames in frames; which of them is which, only their content tells. */
   async webview(selector: string, seconds = 60): Promise<Frame> {
+    const shows = async (frame: Frame): Promise<Frame> => {
+      if (frame !== this.page.mainFrame() && (await frame.locator(selector).first().isVisible())) return frame;
+      throw new Error(`no ${selector} in ${frame.url()}`);
+    };
     return until(
       `a page with ${selector}`,
       async () => {
-        for (const frame of this.page.frames()) {
-          try {
-            if (frame !== this.page.mainFrame() && (await frame.locator(selector).first().isVisible())) return frame;
-          } catch {
-            // The frame went away meanwhile.
-          }
-        }
-        return null;
+        // A frame that is just being loaded answers late or never: the others must not wait for it.
+        const late = this.page.waitForTimeout(1000).then(() => null);
+        return Promise.race([Promise.any(this.page.frames().map(shows)).catch(() => null), late]);
       },
       seconds,
     );
