@@ -4,10 +4,11 @@ import { checkBigBench, isBigBenchFile } from './big-bench-open.ts';
 import { type Configuration, type Path, readConfiguration } from './configuration.ts';
 import { locateDataset } from './dataset-source.ts';
 import { templateOf } from './documents.ts';
+import { sampleSize } from './judging.ts';
 import { suggestion } from './near-miss.ts';
 import { PythonError } from './python.ts';
 import { readSettings, type Settings } from './settings.ts';
-import { sampleSize, TaskBenchmark } from './task.ts';
+import { TaskBenchmark } from './task.ts';
 import { filters as templateFilters } from './template-filters.ts';
 import type { Benchmark, Item, Problem } from './types.ts';
 
