@@ -10,10 +10,14 @@ const mayImport = {
   shared: [],
   onnx: ['shared'],
   gradient: ['shared', 'onnx'],
-  benchmark: ['shared'],
   metrics: ['shared'],
+  // files from the network, on consent
+  download: ['shared'],
+  // the Hugging Face Hub: its cache, what a repository holds, downloads into the cache
+  hub: ['shared', 'download'],
+  benchmark: ['shared', 'hub'],
   // provider libraries that are fetched on consent
-  libraries: ['shared'],
+  libraries: ['shared', 'download'],
   // evaluate sees the engine and the run store through interfaces of its own
   evaluate: ['shared', 'benchmark', 'metrics'],
   model: ['shared', 'onnx', 'evaluate'],
@@ -35,9 +39,21 @@ const mayImport = {
     'study',
     'predict',
   ],
-  cli: ['shared', 'libraries', 'model', 'benchmark', 'metrics', 'evaluate', 'runs', 'study', 'predict', 'worker'],
+  cli: [
+    'shared',
+    'hub',
+    'libraries',
+    'model',
+    'benchmark',
+    'metrics',
+    'evaluate',
+    'runs',
+    'study',
+    'predict',
+    'worker',
+  ],
   editor: ['shared', 'benchmark', 'metrics', 'runs', 'study', 'worker'],
-  views: ['shared', 'libraries', 'benchmark', 'metrics', 'runs', 'study', 'worker', 'editor'],
+  views: ['shared', 'hub', 'libraries', 'benchmark', 'metrics', 'runs', 'study', 'worker', 'editor'],
 };
 
 /** Packages that only some rooms may import. */

@@ -6,8 +6,8 @@ import { basename, join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Entry, ZipFile } from 'yauzl';
+import { diskError } from '../download/index.ts';
 import { asError, CancelledError, HumanError } from '../shared/errors.ts';
-import { diskError } from './download.ts';
 
 export interface Extracted {
   name: string;
@@ -70,7 +70,7 @@ export async function extract(
         await pipeline(source, watch, createWriteStream(target, { mode: 0o644 }), { signal });
       } catch (thrown) {
         if (signal?.aborted) throw new CancelledError('Stopped. Nothing was installed.');
-        throw diskError(thrown, target) ?? thrown;
+        throw diskError(thrown, target, 'Make room, or name another folder in SOFTBENCH_LIBRARIES.') ?? thrown;
       }
       before += bytes;
       results.push({ name, bytes, sha256: hash.digest('hex') });

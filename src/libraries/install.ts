@@ -1,13 +1,23 @@
 /** Fetches, checks and unpacks a package of provider libraries; all or nothing. */
 import { existsSync } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, rm, statfs, writeFile } from 'node:fs/promises';
+import { readdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { asError, HumanError } from '../shared/errors.ts';
+import { checkFile, type DownloadSettings, diskError, download, lockFolder, type Wanted } from '../download/index.ts';
+import { HumanError } from '../shared/errors.ts';
 import { extract } from './archive.ts';
-import { checkFile, type DownloadSettings, diskError, download } from './download.ts';
 import { type Archive, downloadBytes, type LibraryPackage, packageNames } from './packages.ts';
 import { findPackage, type Installed, installedFile, packageFolder, packageState } from './place.ts';
+
+const roomAdvice = 'Make room, or name another folder in SOFTBENCH_LIBRARIES.';
+const otherwise =
+  'fetch the file elsewhere ("softbench providers list --json" has its address) and give its folder with --from.';
+const words = {
+  network: `What has arrived is kept: try again to go on from there. Behind a proxy set HTTPS_PROXY (in VS Code: http.proxy); without a network ${otherwise}`,
+  refused: `Check the network, a proxy or a mirror in between; or ${otherwise}`,
+  changed: 'Nothing of it was installed. A proxy or a mirror may have changed it; try again, or from another network.',
+  room: roomAdvice,
+};
 
 export interface InstallProgress {
   /** `fetching` counts bytes of the archives, `unpacking` bytes of the files in them. */
@@ -47,7 +57,10 @@ export async function installPackage(wanted: LibraryPackage, settings: InstallSe
   const { folder, signal, onProgress } = settings;
   const there = packageState(folder, wanted).lib;
   if (there) return there;
-  const free = await lock(folder, wanted);
+  const free = await lockFolder(join(folder, `${wanted.name}.lock`), {
+    busy: 'These libraries are being installed already',
+    room: roomAdvice,
+  });
   try {
     await checkRoom(folder, wanted);
     const total = downloadBytes(wanted);
@@ -88,11 +101,17 @@ export async function installPackage(wanted: LibraryPackage, settings: InstallSe
     for (const path of downloads) await rm(path, { force: true });
     return join(place, 'lib');
   } catch (thrown) {
-    throw diskError(thrown, join(folder, wanted.name)) ?? thrown;
+    throw diskError(thrown, join(folder, wanted.name), roomAdvice) ?? thrown;
   } finally {
     await free();
   }
 }
+
+const wantedOf = ({ file, bytes, sha256 }: Archive): Wanted => ({
+  file,
+  bytes,
+  digest: { kind: 'sha256', hex: sha256 },
+});
 
 const downloadsFolder = (folder: string): string => join(folder, 'downloads');
 
@@ -105,14 +124,19 @@ async function obtain(
   const isAddress = from !== undefined && /^https?:\/\//.test(from);
   if (from !== undefined && !isAddress) {
     const path = join(resolve(from), archive.file);
-    await checkFile(path, archive, settings.signal);
+    await checkFile(path, wantedOf(archive), {
+      ...(settings.signal && { signal: settings.signal }),
+      words,
+      missing:
+        'The file must have the name that it has at its publisher: "softbench providers list --json" has that and its address.',
+    });
     onBytes(archive.bytes);
     return path;
   }
   const address =
     from === undefined ? new URL(archive.url) : new URL(archive.file, from.endsWith('/') ? from : `${from}/`);
   const path = join(downloadsFolder(folder), archive.file);
-  await download(address, path, archive, { ...settings, onBytes });
+  await download(address, path, wantedOf(archive), { ...settings, words, onBytes });
   return path;
 }
 
@@ -125,51 +149,8 @@ async function checkRoom(folder: string, wanted: LibraryPackage): Promise<void> 
     throw new HumanError(
       'disk',
       `${wanted.title} need ${gigabytes(needed)} in ${folder}; ${gigabytes(bavail * bsize)} are free.`,
-      { todo: 'Make room, or name another folder in SOFTBENCH_LIBRARIES.' },
+      { todo: roomAdvice },
     );
-}
-
-/** One installation of a package at a time: two would write to the same files. */
-async function lock(folder: string, { name }: LibraryPackage): Promise<() => Promise<void>> {
-  const file = join(folder, `${name}.lock`);
-  try {
-    await mkdir(folder, { recursive: true });
-    for (let attempt = 0; ; attempt++) {
-      try {
-        const handle = await open(file, 'wx');
-        await handle.writeFile(String(process.pid));
-        await handle.close();
-        return () => rm(file, { force: true });
-      } catch (thrown) {
-        if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST' || attempt > 0) throw thrown;
-        const holder = Number(await readFile(file, 'utf8').catch(() => ''));
-        if (holder > 0 && isAlive(holder))
-          throw new HumanError('bad-input', `These libraries are being installed already (process ${holder}).`, {
-            todo: `Wait for it to end. If it does not run any more, delete ${file}.`,
-          });
-        // Its process has gone without removing it.
-        await rm(file, { force: true });
-      }
-    }
-  } catch (thrown) {
-    if (thrown instanceof HumanError) throw thrown;
-    throw (
-      diskError(thrown, file) ??
-      new HumanError('disk', `${folder} cannot be used: ${asError(thrown).message}.`, {
-        todo: 'Name another folder in SOFTBENCH_LIBRARIES.',
-        cause: thrown,
-      })
-    );
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (thrown) {
-    return (thrown as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }
 
 /** Other versions of the package: nothing loads them any more. */

@@ -1,4 +1,7 @@
-/** One HTTP GET, as a stream: redirects are followed, proxies of the environment are used. */
+/**
+ * One HTTP GET, as a stream: redirects are followed, proxies of the environment are used. An `Authorization` header goes to
+ * the host that was asked and to no other that it redirects to.
+ */
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { Socket } from 'node:net';
@@ -73,7 +76,7 @@ async function tunnel(proxy: URL, address: URL, signal: AbortSignal | undefined,
         open.destroy();
         reject(
           new HumanError('engine', `The proxy ${proxy.host} answered ${response.statusCode} for ${address.hostname}.`, {
-            todo: 'Check HTTPS_PROXY and its user name, or fetch the file otherwise and give its folder with --from.',
+            todo: 'Check HTTPS_PROXY and its user name.',
           }),
         );
       }
@@ -125,7 +128,12 @@ export async function get(address: URL, settings: RequestSettings = {}, redirect
   const next = new URL(location, address);
   if (redirects >= mostRedirects) throw new Error(`${address.host} redirects in a circle`);
   if (secure && next.protocol !== 'https:') throw new Error(`${address.host} redirects to an address without TLS`);
-  return get(next, settings, redirects + 1);
+  return get(next, next.origin === address.origin ? settings : withoutAuthorisation(settings), redirects + 1);
+}
+
+function withoutAuthorisation(settings: RequestSettings): RequestSettings {
+  const headers = Object.entries(settings.headers ?? {}).filter(([name]) => name.toLowerCase() !== 'authorization');
+  return { ...settings, headers: Object.fromEntries(headers) };
 }
 
 /** What a network error means to a person, in a clause. */

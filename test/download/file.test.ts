@@ -4,15 +4,19 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type DownloadSettings, diskError, download } from '../../src/libraries/download.ts';
-import { proxyFor } from '../../src/libraries/request.ts';
+import { type DownloadSettings, diskError, download } from '../../src/download/file.ts';
+import { proxyFor } from '../../src/download/request.ts';
 import { CancelledError, HumanError } from '../../src/shared/errors.ts';
 import { PackageServer } from './server.ts';
 
 /** Bytes that no part of equals another. */
 const content = Buffer.alloc(100_000);
 for (let at = 0; at < content.length; at += 4) content.writeUInt32LE((at * 2_654_435_761) >>> 0, at);
-const wanted = { file: 'lib.whl', bytes: content.length, sha256: createHash('sha256').update(content).digest('hex') };
+const wanted = {
+  file: 'lib.whl',
+  bytes: content.length,
+  digest: { kind: 'sha256' as const, hex: createHash('sha256').update(content).digest('hex') },
+};
 
 let folder: string;
 let server: PackageServer;
