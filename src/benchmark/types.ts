@@ -2,7 +2,14 @@
 
 import type { Place } from '../shared/errors.ts';
 import type { PromptMode } from '../shared/modes.ts';
-import type { FailureCause, GenerationOptions, Reading, SoftPromptSettings, StopReason } from '../shared/results.ts';
+import type {
+  FailureCause,
+  FilteredMetrics,
+  GenerationOptions,
+  Reading,
+  SoftPromptSettings,
+  StopReason,
+} from '../shared/results.ts';
 
 export type AnswerKind = 'number' | 'letter' | 'choice' | 'yes-no' | 'text' | 'json';
 export type OutputType = 'generate_until' | 'multiple_choice' | 'loglikelihood' | 'loglikelihood_rolling';
@@ -30,7 +37,30 @@ export type SplitName = 'training' | 'validation' | 'test' | 'fewshot';
 /** A rendered prompt, in the parts that the panel marks. `text` is their concatenation. */
 export interface RenderedPrompt {
   text: string;
-  parts: { kind: 'description' | 'example' | 'question' | 'generation-prefix'; text: string }[];
+  /** `template`: what a chat template puts around the other parts. */
+  parts: { kind: 'description' | 'example' | 'question' | 'generation-prefix' | 'template'; text: string }[];
+  /**
+   * Where the candidates are whole contexts (WinoGrande: `doc_to_text` is the number of the right one): the prompt of each,
+   * in their order. `text` is then the right one's, and what is compared is the target behind each.
+   */
+  contexts?: string[];
+}
+
+export interface ChatMessage {
+  role: 'system' | 'user' | 'assistant';
+  content: string;
+}
+
+/** How prompts are written as a conversation: the chat options of lm-evaluation-harness. */
+export interface Chat {
+  /**
+   * The model's own template; null: none is applied, the system instruction stands in front as plain text.
+   * `addGenerationPrompt` false: the last message is the beginning of an answer, which the model goes on with.
+   */
+  template: { render(messages: readonly ChatMessage[], options: { addGenerationPrompt: boolean }): string } | null;
+  systemInstruction: string | null;
+  /** Examples are turns of their own, in place of one user message that holds all of them. */
+  fewshotAsMultiturn: boolean;
 }
 
 export interface Judgement {
@@ -40,6 +70,28 @@ export interface Judgement {
   right: boolean;
   lenientRight: boolean;
   cause: FailureCause | null;
+}
+
+/** What is asked of the model for an item, as construct_requests of lm-evaluation-harness builds it. */
+export type ItemRequest =
+  | { kind: 'generate'; context: string }
+  /** Log-likelihood of the continuation behind the context; an empty context stands for the start of a text. */
+  | { kind: 'loglikelihood'; context: string; continuation: string }
+  /** Log-likelihood of a whole text, in windows where it is longer than the model's context. */
+  | { kind: 'rolling'; text: string };
+
+/** What the model answered to an {@link ItemRequest}; `outputs` has one entry a repeat. */
+export type ItemResponse =
+  | { kind: 'generate'; outputs: readonly { text: string; stop: { reason: StopReason; marker?: string } }[] }
+  | { kind: 'loglikelihood'; sum: number; greedy: boolean }
+  | { kind: 'rolling'; sum: number };
+
+/** A metric of the benchmark file and how its values become a score. */
+export interface MetricSetting {
+  metric: string;
+  /** Name in the table of src/metrics/aggregations.ts. */
+  aggregation: string;
+  higherIsBetter: boolean;
 }
 
 export interface Benchmark {
@@ -74,9 +126,14 @@ export interface Benchmark {
   items(split: 'evaluation' | 'training' | 'fewshot'): Promise<readonly Item[]>;
   /** SHA-256 over the data that {@link items} returns. */
   dataDigest(split: 'evaluation' | 'training'): Promise<string>;
+  /** The same benchmark with prompts, targets and training answers written as a conversation. */
+  withChat(chat: Chat | null): Benchmark;
   /** The prompt of an item with `shots` examples before it (0 for zero-shot). */
   prompt(item: Item, shots: number): Promise<RenderedPrompt>;
-  /** Text that goes between prompt and answer, and the gold answer's text as it would be generated (doc_to_target). */
+  /**
+   * Text that goes between prompt and answer (or candidate), and the gold answer's text as it would be generated
+   * (doc_to_target).
+   */
   target(item: Item): { delimiter: string; text: string };
   /** What tuning teaches: delimiter + target + the first stop marker (so that the model learns to stop), or null marker for EOS. */
   trainingAnswer(item: Item): { text: string; endsWithEos: boolean };
@@ -89,6 +146,20 @@ export interface Benchmark {
   judge(item: Item, output: string, stop: { reason: StopReason; marker?: string }): Judgement;
   /** All right answers, for metrics that compare texts. */
   references?(item: Item): readonly string[];
+  /** The metrics of the benchmark file; absent where it has none of its own. */
+  readonly metricList?: readonly MetricSetting[];
+  /** Outputs an item (`repeats`); 1 where absent. */
+  readonly repeats?: number;
+  /** False where only likelihoods are asked for; true where absent. */
+  readonly generates?: boolean;
+  /**
+   * What is asked for an item, as construct_requests of lm-evaluation-harness: its log-likelihoods in that order, and behind
+   * them the output that is read strictly and leniently. Absent: one output behind the prompt, and the candidates where
+   * there are any.
+   */
+  requests?(item: Item, shots: number): Promise<readonly ItemRequest[]>;
+  /** What the responses to {@link requests} add to the metrics, as process_results, by filter. */
+  measure?(item: Item, responses: readonly ItemResponse[]): FilteredMetrics[];
   /** Would this answer be right for the item? For the constant-answer baseline. */
   isRight(item: Item, answer: string): boolean;
 }

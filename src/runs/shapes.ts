@@ -116,6 +116,19 @@ const summary = fields({
     causes: fields({}),
   }),
   metrics: optional(fields({})),
+  measures: optional(
+    list(
+      fields({
+        metric: text,
+        filter: text,
+        value: orNull(number),
+        standardError: orNull(number),
+        higherIsBetter: yesNo,
+        n: count,
+      }),
+    ),
+  ),
+  truncated: optional(count),
   seconds: number,
   tuningSeconds: number,
   promptTokens: number,
@@ -124,12 +137,14 @@ const summary = fields({
   bestStep: orNull(number),
 });
 
+const stopped = fields({ reason: oneOf(['stop-string', 'eos', 'length']), marker: optional(text) });
+
 const item = fields({
   index: count,
   prompt: fields({ hash: text, tokens: count }),
   output: text,
   outputTokens: count,
-  stop: fields({ reason: oneOf(['stop-string', 'eos', 'length']), marker: optional(text) }),
+  stop: stopped,
   gold: text,
   strict: reading,
   lenient: reading,
@@ -140,6 +155,12 @@ const item = fields({
   choices: optional(
     fields({ texts: list(text), gold: number, right: yesNo, rightNormalised: yesNo, scores: optional(list(number)) }),
   ),
+  generated: optional(yesNo),
+  repeats: optional(list(fields({ output: text, outputTokens: count, stop: stopped }))),
+  // A sum that is not finite is null in JSON.
+  likelihoods: optional(list(fields({ sum: orNull(number), tokens: count, greedy: optional(yesNo) }))),
+  metrics: optional(list(fields({ filter: text, values: fields({}) }))),
+  truncated: optional(count),
 });
 
 const step = fields({ kind: oneOf(['step']), step: count, gradientNorm: orNull(number), learningRate: number });

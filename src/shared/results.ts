@@ -74,6 +74,36 @@ export interface Reading {
   span: [number, number] | null;
 }
 
+/**
+ * What one item adds to a metric, as process_results of lm-evaluation-harness gives it: a number, or what the metric's
+ * aggregation takes, such as [gold, answer] or [log-likelihood, bytes].
+ */
+export type MetricValue = MetricPart | readonly MetricPart[];
+type Plain = number | string | boolean | null;
+export type MetricPart = Plain | readonly Plain[];
+
+/** What one filter of the benchmark file left of an item's responses, and what the item adds to each metric with it. */
+export interface FilteredMetrics {
+  /** Name in `filter_list`; `none` where the file has none. */
+  filter: string;
+  /** What the filter took out of the outputs; absent where only likelihoods were asked for. */
+  answer?: MetricValue;
+  values: Record<string, MetricValue>;
+}
+
+/** A metric of the benchmark file over all items of a run. */
+export interface MetricScore {
+  metric: string;
+  filter: string;
+  /** Null where there is nothing to compute it of, or where it is not defined for what there is. */
+  value: number | null;
+  /** Of the mean, or by bootstrap, as lm-evaluation-harness; null where it gives none ("N/A"). */
+  standardError: number | null;
+  higherIsBetter: boolean;
+  /** Items that count. */
+  n: number;
+}
+
 /** One line of items.jsonl. Written once when the item is finished; never changed. */
 export interface ItemRecord {
   schema: 1;
@@ -103,6 +133,16 @@ export interface ItemRecord {
     /** What each is worth, where they are graded: all with the highest score are right, and `gold` is the first of them. */
     scores?: number[];
   };
+  /** Where nothing was generated (likelihoods only): output, stop and readings are empty and count for nothing. */
+  generated?: false;
+  /** Further outputs, where the benchmark asks for several (`repeats`); `output` is the first. */
+  repeats?: { output: string; outputTokens: number; stop: { reason: StopReason; marker?: string } }[];
+  /** Log-likelihoods (nats) in the order of the benchmark's requests. `greedy`: what the model would have written itself; absent for whole texts. */
+  likelihoods?: { sum: number; tokens: number; greedy?: boolean }[];
+  /** What the item adds to the metrics of the benchmark file, by filter. */
+  metrics?: FilteredMetrics[];
+  /** Tokens left out at the beginning of what was longer than the model's context. */
+  truncated?: number;
 }
 
 /** One learning rate that was tried before tuning. */
@@ -159,6 +199,10 @@ export type TuningRecord =
       loss: number;
       /** Best so far, and therefore the vectors kept. */
       best: boolean;
+      /** Where nothing is generated: F, S and K say nothing. */
+      generated?: false;
+      /** Share of held-out items whose right answer is the likeliest, where nothing is generated and there are such answers. */
+      LL?: number;
     };
 
 export type RunStatus = 'running' | 'stopped' | 'failed' | 'finished';
@@ -273,6 +317,10 @@ export interface RunFile {
     softPromptFrom: string | null;
     /** Where the soft prompt stands, tuned here or not; `prefix` where absent. */
     softPromptPosition?: SoftPromptPosition;
+    /** Where nothing is generated: likelihoods only. */
+    generates?: false;
+    /** Outputs an item, where more than one. */
+    repeats?: number;
   };
   /** Set when the learning rate of a tuned run has been decided. */
   learningRate?: LearningRateChoice;
@@ -289,6 +337,10 @@ export interface RunSummary {
   scores: Scores;
   /** Scores that the benchmark file asks for by name, as BIG-bench's `multiple_choice_grade`; null: nothing to compute it of. */
   metrics?: Record<string, number | null>;
+  /** The metrics of the benchmark file, by metric and filter, in the file's order. */
+  measures?: MetricScore[];
+  /** Items whose prompt was longer than the model's context and lost its beginning. */
+  truncated?: number;
   /** Wall-clock seconds of evaluation and of tuning, summed over resumptions. */
   seconds: number;
   tuningSeconds: number;
