@@ -85,7 +85,7 @@ export class BigBenchShots {
    * The examples before the item at `position` of all: question and answer of each, in order.
    * @throws RangeError where there are too few others
    */
-  async examples(position: number, shots: number): Promise<string[]> {
+  async examples(position: number, shots: number): Promise<Shown[]> {
     const state = this.draws.get(shots) ?? Promise.resolve(this.start());
     const drawn = state.then((draws) => this.drawUpTo(draws, position, shots));
     // The next caller goes on where this one ends; after an error it begins anew.
@@ -107,11 +107,11 @@ export class BigBenchShots {
       const others: number[] = [];
       for (const [other, identity] of this.identities.entries())
         if (identity !== this.identities[at]) others.push(other);
-      const texts = draws.random.choose(others.length, shots).map((chosen) => {
+      const shown = draws.random.choose(others.length, shots).map((chosen) => {
         const { question, targets } = this.formatted[others[chosen] ?? 0] ?? { question: '', targets: [] };
-        return question + (targets[draws.random.chooseOne(targets.length)] ?? '');
+        return { question, answer: targets[draws.random.chooseOne(targets.length)] ?? '' };
       });
-      draws.done.set(at, texts);
+      draws.done.set(at, shown);
       since += others.length;
       if (since > drawsInOneGo) {
         since = 0;
@@ -122,9 +122,15 @@ export class BigBenchShots {
   }
 }
 
+/** A few-shot example: question and the answer that is shown. */
+interface Shown {
+  question: string;
+  answer: string;
+}
+
 interface Draws {
   random: NumpyRandom;
   /** Positions of the examples in the order in which BIG-bench goes through them. */
   order: Uint32Array;
-  done: Map<number, string[]>;
+  done: Map<number, Shown[]>;
 }

@@ -7,12 +7,13 @@ import { BigBenchShots, bestChoices, type FormattedExample, format } from './big
 import { type AnswerTest, answerTestOf, readBigBench, reportedScores } from './big-bench-reading.ts';
 import type { BigBenchSettings } from './big-bench-settings.ts';
 import { causeOf } from './causes.ts';
+import { join, type Part, writePrompt } from './conversation.ts';
 import { dump, fieldsOf, type JsonDocument, plainValue } from './json-document.ts';
 import { listedOptions } from './listed-options.ts';
 import { NumpyRandom } from './numpy-random.ts';
 import { rightStrip, strip } from './python.ts';
 import { inferKind, nothing, type Reader, type ReaderContext, readers } from './readers.ts';
-import type { AnswerKind, Benchmark, Item, Judgement, OutputType, RenderedPrompt } from './types.ts';
+import type { AnswerKind, Benchmark, Chat, Item, Judgement, OutputType, RenderedPrompt } from './types.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -24,6 +25,8 @@ interface Entry {
 }
 
 export class BigBenchBenchmark implements Benchmark {
+  /** How prompts are written; null: as plain text. */
+  private readonly chat: Chat | null = null;
   readonly file: string;
   readonly task: string;
   readonly outputType: OutputType;
@@ -166,14 +169,26 @@ export class BigBenchBenchmark implements Benchmark {
 
   // --------------------------------------------------------------- prompts
 
+  withChat(chat: Chat | null): BigBenchBenchmark {
+    return Object.assign(Object.create(this) as BigBenchBenchmark, { chat });
+  }
+
   async prompt(item: Item, shots: number): Promise<RenderedPrompt> {
     const { formatted, position } = this.entry(item);
-    const parts: RenderedPrompt['parts'] = [];
-    if (this.source.taskPrefix !== '') parts.push({ kind: 'description', text: this.source.taskPrefix });
+    const parts: Part[] = [];
+    const system = join(this.chat?.systemInstruction ?? '', this.source.taskPrefix, this.source.separator);
+    if (system !== '')
+      parts.push({ kind: 'description', messages: [{ role: 'system', content: system, delimiter: '' }] });
     if (shots > 0) {
       try {
-        for (const text of await this.fewShot.examples(position, shots))
-          parts.push({ kind: 'example', text: text + this.source.separator });
+        for (const { question, answer } of await this.fewShot.examples(position, shots))
+          parts.push({
+            kind: 'example',
+            messages: [
+              { role: 'user', content: question, delimiter: '' },
+              { role: 'assistant', content: answer, delimiter: this.source.separator },
+            ],
+          });
       } catch (thrown) {
         if (!(thrown instanceof RangeError)) throw thrown;
         throw new HumanError(
@@ -183,8 +198,8 @@ export class BigBenchBenchmark implements Benchmark {
         );
       }
     }
-    parts.push({ kind: 'question', text: formatted.question });
-    return { text: parts.map(({ text }) => text).join(''), parts };
+    parts.push({ kind: 'question', messages: [{ role: 'user', content: formatted.question, delimiter: '' }] });
+    return writePrompt(parts, this.chat);
   }
 
   /** All answers that are right: the file's targets, else every choice with the highest score. */
@@ -204,7 +219,7 @@ export class BigBenchBenchmark implements Benchmark {
   trainingAnswer(item: Item): { text: string; endsWithEos: boolean } {
     const { text } = this.target(item);
     const marker = this.generation.until[0];
-    if (marker === undefined) return { text, endsWithEos: true };
+    if (marker === undefined || this.chat?.template) return { text, endsWithEos: true };
     // BIG-bench keeps the stop text in the answer, so that targets may end with it.
     return { text: text.endsWith(marker) ? text : text + marker, endsWithEos: false };
   }

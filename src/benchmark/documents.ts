@@ -19,12 +19,6 @@ export function templateOf(source: string): Template {
   return made;
 }
 
-/** Joins two texts with the delimiter only where neither has a space at the border. */
-export function join(before: string, after: string, delimiter = ' '): string {
-  if (before === '' || after === '') return before + after;
-  return endsWithSpace(before) || startsWithSpace(after) ? before + after : before + delimiter + after;
-}
-
 /** The delimiter between a given beginning of an answer and its rest. */
 export const endsQuestion = (prefix: string, answer: string): string =>
   prefix === '' || answer === '' || endsWithSpace(prefix) || startsWithSpace(answer) ? '' : ' ';
@@ -52,13 +46,16 @@ export function choicesOf(choice: TurnTemplates['choice'], fields: Fields): unkn
   return list;
 }
 
+/** Python's booleans are numbers: `label: true` is the second candidate. */
+const numberOf = (value: unknown): unknown => (typeof value === 'boolean' ? Number(value) : value);
+
 /** `doc_to_text`: a number where the candidates are whole contexts (as in WinoGrande). */
 function questionOf(turn: TurnTemplates, fields: Fields): string | number {
   const { text } = turn;
   if (text === null) return '';
   if (typeof text === 'number') return text;
   if (Object.hasOwn(fields, text)) {
-    const value = fields[text];
+    const value = numberOf(fields[text]);
     return typeof value === 'number' ? value : str(value);
   }
   const rendered = templateOf(text).render(fields);
@@ -69,7 +66,7 @@ function questionOf(turn: TurnTemplates, fields: Fields): string | number {
 function targetOf(turn: TurnTemplates, fields: Fields): unknown {
   const { target } = turn;
   if (typeof target !== 'string') return target;
-  if (Object.hasOwn(fields, target)) return fields[target];
+  if (Object.hasOwn(fields, target)) return numberOf(fields[target]);
   const rendered = templateOf(target).render(fields);
   if (isDigits(rendered) && turn.choice !== null) return Number(rendered);
   if (rendered.length >= 2 && rendered.startsWith('[') && rendered.endsWith(']')) {
@@ -92,56 +89,50 @@ export function goldOf(turn: TurnTemplates, fields: Fields): Gold {
   const target = targetOf(turn, fields);
   const choices = choicesOf(turn.choice, fields);
   if (choices === null) return { texts: (Array.isArray(target) ? target : [target]).map(str), index: null };
-  const indices = (Array.isArray(target) ? target : [target]).map((entry) => {
-    const at = typeof entry === 'number' ? entry : choices.findIndex((choice) => str(choice) === str(entry));
-    if (at < -choices.length || at >= choices.length || (at < 0 && typeof entry !== 'number'))
-      throw new PythonError(
-        `The right answer ${str(entry).slice(0, 80)} is not among the ${choices.length} candidates.`,
-      );
-    return at < 0 ? at + choices.length : at;
-  });
+  const question = questionOf(turn, fields);
+  // The candidates are contexts: what is written behind each is the same.
+  if (typeof question === 'number') return { texts: [str(target)], index: indexIn(choices, question) };
+  const indices = (Array.isArray(target) ? target : [target]).map((entry) => indexIn(choices, entry));
   return { texts: indices.map((at) => str(choices[at])), index: indices[0] ?? null };
 }
 
-/** A turn of a prompt: the question with what stands before the answer, and the answer's text. */
-export interface Turn {
-  question: string;
-  /** `gen_prefix`, rendered; '' where there is none. */
-  prefix: string;
-  answer: string | null;
-}
-
-/**
- * The question as the prompt shows it: question, the target delimiter where an answer or a prefix follows, and the
- * prefix itself. (lm-evaluation-harness: build_qa_turn.)
- */
-export function questionTurn(turn: TurnTemplates, fields: Fields): Turn {
-  const question = questionOf(turn, fields);
-  if (typeof question === 'number')
+/** The place of a right answer, given as a number or as a text, among the candidates. */
+function indexIn(choices: readonly unknown[], answer: unknown): number {
+  const at = typeof answer === 'number' ? answer : choices.findIndex((choice) => str(choice) === str(answer));
+  if (at < -choices.length || at >= choices.length || (at < 0 && typeof answer !== 'number'))
     throw new PythonError(
-      '`doc_to_text` gives a number: the candidates are whole contexts (as in WinoGrande), which Softbench does not support yet.',
+      `The right answer ${str(answer).slice(0, 80)} is not among the ${choices.length} candidates.`,
     );
-  const prefix = resolveField(turn.generationPrefix, fields);
-  const joined = prefix !== '' && question !== '' && !endsWithSpace(question) && !startsWithSpace(prefix);
-  return { question: joined ? question + turn.targetDelimiter : question, prefix, answer: null };
+  return at < 0 ? at + choices.length : at;
 }
 
-/** A few-shot example's text: question, delimiter, answer (behind the prefix) and the delimiter between examples. */
-export function exampleText(turn: TurnTemplates, fields: Fields): string {
+/** The question of the item that is asked: its text, or that of every candidate where these are whole contexts. */
+export function questionsOf(turn: TurnTemplates, fields: Fields): { texts: string[]; right: number } {
   const question = questionOf(turn, fields);
-  if (typeof question === 'number') throw new PythonError('`doc_to_text` gives a number in a few-shot example.');
-  const prefix = resolveField(turn.generationPrefix, fields);
+  if (typeof question === 'string') return { texts: [question], right: 0 };
+  const contexts = choicesOf(turn.choice, fields);
+  if (contexts === null)
+    throw new PythonError('`doc_to_text` gives a number, but there is no `doc_to_choice` with the contexts it counts.');
+  return { texts: contexts.map(str), right: indexIn(contexts, question) };
+}
+
+/** Is the question a number, so that the candidates are whole contexts (as in WinoGrande)? */
+export const hasContexts = (turn: TurnTemplates, fields: Fields): boolean =>
+  turn.choice !== null && typeof questionOf(turn, fields) === 'number';
+
+/** The question's text; of candidates that are contexts, the right one. */
+export function questionText(turn: TurnTemplates, fields: Fields): string {
+  const { texts, right } = questionsOf(turn, fields);
+  return texts[right] ?? '';
+}
+
+/** The answer of a few-shot example, as its text; null where it has none. */
+export function answerText(turn: TurnTemplates, fields: Fields): string | null {
   const target = targetOf(turn, fields);
-  const choices = choicesOf(turn.choice, fields);
-  const answered = target !== null && target !== undefined && target !== '';
-  if (!answered) {
-    const joined = prefix !== '' && question !== '' && !endsWithSpace(question) && !startsWithSpace(prefix);
-    return question + (joined ? turn.targetDelimiter : '') + prefix;
-  }
-  const needed = prefix === '' || (question !== '' && !endsWithSpace(question) && !startsWithSpace(prefix));
-  const chosen =
-    choices && typeof target === 'number' ? choices.at(target) : Array.isArray(target) ? target[0] : target;
-  return question + (needed ? turn.targetDelimiter : '') + join(prefix, str(chosen)) + turn.fewShotDelimiter;
+  if (target === null || target === undefined || target === '') return null;
+  const first = Array.isArray(target) ? target[0] : target;
+  const choices = hasContexts(turn, fields) ? null : choicesOf(turn.choice, fields);
+  return str(choices && typeof first === 'number' ? choices.at(first) : first);
 }
 
 /** Runs `work`; what a template refuses becomes a message that names the item. */

@@ -3,7 +3,7 @@
 import { HumanError } from '../shared/errors.ts';
 import type { Reading, StopReason } from '../shared/results.ts';
 import { causeOf } from './causes.ts';
-import { choicesOf, forItem, type Gold, goldOf, questionTurn } from './documents.ts';
+import { choicesOf, forItem, type Gold, goldOf, questionText } from './documents.ts';
 import { exactMatch, normalise } from './exact-match.ts';
 import type { FilterContext, FilterPipeline } from './filters.ts';
 import { letterAsOption, listedOptions } from './listed-options.ts';
@@ -56,7 +56,7 @@ export class Judge {
   }
 
   private questionText(item: Item): string {
-    return forItem(item, () => questionTurn(this.settings.turn, item.fields)).question;
+    return forItem(item, () => questionText(this.settings.turn, item.fields));
   }
 
   /** Candidates as the readers need them: texts behind the letters where letters are asked for. */

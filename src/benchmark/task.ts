@@ -2,13 +2,24 @@
 import { HumanError } from '../shared/errors.ts';
 import type { GenerationOptions, SoftPromptSettings, StopReason } from '../shared/results.ts';
 import type { Configuration } from './configuration.ts';
+import { join, type Part, turnOf, writePrompt } from './conversation.ts';
 import { readSplit, resolveFiles, type Split } from './data.ts';
-import { choicesOf, endsQuestion, exampleText, forItem, goldOf, questionTurn, resolveField } from './documents.ts';
+import {
+  answerText,
+  choicesOf,
+  endsQuestion,
+  forItem,
+  goldOf,
+  hasContexts,
+  questionsOf,
+  questionText,
+  resolveField,
+} from './documents.ts';
 import { FewShotSampler } from './few-shot.ts';
 import { Judge, sampleSize } from './judging.ts';
-import { str } from './python.ts';
-import type { Settings } from './settings.ts';
-import type { AnswerKind, Benchmark, Item, Judgement, OutputType, RenderedPrompt } from './types.ts';
+import { endsWithSpace, str } from './python.ts';
+import type { Settings, TurnTemplates } from './settings.ts';
+import type { AnswerKind, Benchmark, Chat, Item, Judgement, OutputType, RenderedPrompt } from './types.ts';
 
 export class TaskBenchmark implements Benchmark {
   readonly file: string;
@@ -63,6 +74,8 @@ export class TaskBenchmark implements Benchmark {
   }
 
   private readonly files: ReadonlyMap<string, string[]>;
+  /** How prompts are written; null: as plain text. */
+  private readonly chat: Chat | null = null;
 
   /** @throws HumanError where data is missing or broken, or a template does not fit the first item */
   static async open(settings: Settings, configuration: Configuration, configDigest: string): Promise<TaskBenchmark> {
@@ -116,24 +129,38 @@ export class TaskBenchmark implements Benchmark {
 
   // --------------------------------------------------------------- prompts
 
+  withChat(chat: Chat | null): TaskBenchmark {
+    // Data, draws and judging are shared: only how prompts are written differs.
+    return Object.assign(Object.create(this) as TaskBenchmark, { chat });
+  }
+
   async prompt(item: Item, shots: number): Promise<RenderedPrompt> {
-    const parts: RenderedPrompt['parts'] = [];
-    const add = (kind: RenderedPrompt['parts'][number]['kind'], text: string): void => {
-      if (text !== '') parts.push({ kind, text });
-    };
     const examples = shots > 0 ? await this.examples(item, shots) : [];
+    const { turn, example } = this.settings;
+    const before: Part[] = [];
     forItem(item, () => {
-      add('description', resolveField(this.settings.description, item.fields));
-      for (const example of examples)
-        add(
-          'example',
-          forItem(example, () => exampleText(this.settings.example, example.fields)),
-        );
-      const turn = questionTurn(this.settings.turn, item.fields);
-      add('question', turn.question);
-      add('generation-prefix', turn.prefix);
+      const system = join(
+        this.chat?.systemInstruction ?? '',
+        resolveField(this.settings.description, item.fields),
+        turn.fewShotDelimiter,
+      );
+      if (system !== '')
+        before.push({ kind: 'description', messages: [{ role: 'system', content: system, delimiter: '' }] });
     });
-    return { text: parts.map((part) => part.text).join(''), parts };
+    for (const shown of examples) before.push(forItem(shown, () => exampleTurn(example, shown.fields)));
+    return forItem(item, () => {
+      const { texts, right } = questionsOf(turn, item.fields);
+      const prefix = resolveField(turn.generationPrefix, item.fields);
+      const several = hasContexts(turn, item.fields);
+      const prompts = texts.map((text) => {
+        const asked = turnOf(text, null, prefix, { target: several ? '' : turn.targetDelimiter, example: '' });
+        const parts: Part[] = [...before, { kind: 'question', messages: [asked.question] }];
+        if (asked.answer) parts.push({ kind: 'generation-prefix', messages: [asked.answer] });
+        return writePrompt(parts, this.chat);
+      });
+      const asked = prompts[right] ?? writePrompt(before, this.chat);
+      return several ? { ...asked, contexts: prompts.map(({ text }) => text) } : asked;
+    });
   }
 
   private async examples(item: Item, shots: number): Promise<readonly Item[]> {
@@ -169,19 +196,30 @@ export class TaskBenchmark implements Benchmark {
   // --------------------------------------------------------------- answers
 
   target(item: Item): { delimiter: string; text: string } {
-    const text = this.judging.gold(item).texts[0] ?? '';
-    const { targetDelimiter } = this.settings.turn;
-    const { prefix } = forItem(item, () => questionTurn(this.settings.turn, item.fields));
-    if (prefix === '' || this.outputType === 'multiple_choice') return { delimiter: targetDelimiter, text };
-    return { delimiter: endsQuestion(prefix, text), text };
+    return { delimiter: this.delimiter(item), text: this.judging.gold(item).texts[0] ?? '' };
+  }
+
+  /** What stands between prompt and answer. */
+  private delimiter(item: Item): string {
+    const { generationPrefix, targetDelimiter } = this.settings.turn;
+    // The harness scores the target of `loglikelihood` as it is written.
+    if (this.outputType === 'loglikelihood') return '';
+    if (this.outputType === 'multiple_choice') {
+      // A template ends where the answer begins; the harness looks at the prefix as it is written in the file.
+      const open = generationPrefix !== null && generationPrefix !== '' && !endsWithSpace(generationPrefix);
+      return this.chat?.template && !open ? '' : targetDelimiter;
+    }
+    const prefix = forItem(item, () => resolveField(generationPrefix, item.fields));
+    if (prefix === '') return this.chat?.template ? '' : targetDelimiter;
+    return endsQuestion(prefix, this.judging.gold(item).texts[0] ?? '');
   }
 
   trainingAnswer(item: Item): { text: string; endsWithEos: boolean } {
     const { delimiter, text } = this.target(item);
-    // A marker such as </s> or <|im_end|> is the model's end of text, not something to write out.
+    // A marker such as </s> or <|im_end|> is the model's end of text, not something to write out; so is the end of a turn.
     const marker = this.generation.until[0];
-    const isEos = marker === undefined || /^<[|/]?[^<>\s]+[|]?>$/.test(marker);
-    return { text: delimiter + text + (isEos ? '' : marker), endsWithEos: isEos };
+    const isEos = this.chat?.template || marker === undefined || /^<[|/]?[^<>\s]+[|]?>$/.test(marker);
+    return { text: delimiter + text + (isEos ? '' : marker), endsWithEos: Boolean(isEos) };
   }
 
   choices(item: Item): { texts: string[]; gold: number } | null {
@@ -233,6 +271,17 @@ export class TaskBenchmark implements Benchmark {
       ...sampling,
     };
   }
+}
+
+/** A few-shot example: question and answer, and the delimiter between examples. */
+function exampleTurn(turn: TurnTemplates, fields: Readonly<Record<string, unknown>>): Part {
+  const { question, answer } = turnOf(
+    questionText(turn, fields),
+    answerText(turn, fields),
+    resolveField(turn.generationPrefix, fields),
+    { target: turn.targetDelimiter, example: turn.fewShotDelimiter },
+  );
+  return { kind: 'example', messages: answer ? [question, answer] : [question] };
 }
 
 function noSplit(name: string, settings: Settings): HumanError {

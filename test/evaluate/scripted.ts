@@ -178,6 +178,7 @@ export function sumsBenchmark(change: Partial<Benchmark> = {}): Benchmark {
       const text = `${'The sum of 1 and 2 is #3. '.repeat(shots)}The sum of ${fields.a} and ${fields.b} is`;
       return { text, parts: [{ kind: 'question', text }] };
     },
+    withChat: () => sumsBenchmark(change),
     target: (it) => ({ delimiter: ' ', text: `#${gold(it)}` }),
     trainingAnswer: (it) => ({ text: ` #${gold(it)}\n`, endsWithEos: false }),
     choices: () => null,
