@@ -24,6 +24,8 @@ const mayImport = {
   engine: ['shared', 'libraries', 'onnx', 'gradient', 'model', 'evaluate'],
   runs: ['shared', 'evaluate', 'metrics'],
   study: ['shared', 'metrics', 'runs'],
+  // results of other tools in, and of runs out
+  exchange: ['shared', 'benchmark', 'metrics', 'evaluate', 'runs'],
   predict: ['shared', 'metrics', 'study'],
   worker: [
     'shared',
@@ -37,6 +39,7 @@ const mayImport = {
     'evaluate',
     'runs',
     'study',
+    'exchange',
     'predict',
   ],
   cli: [
@@ -49,6 +52,7 @@ const mayImport = {
     'evaluate',
     'runs',
     'study',
+    'exchange',
     'predict',
     'worker',
   ],

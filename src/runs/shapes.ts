@@ -98,6 +98,18 @@ const runFile = fields({
     ),
   }),
   notes: list(text),
+  source: optional(
+    fields({
+      kind: oneOf(['imported']),
+      tool: oneOf(['lm-eval', 'every-eval-ever']),
+      version: text,
+      library: optional(text),
+      file: text,
+      digest: text,
+      evaluated: orNull(text),
+      group: optional(list(text)),
+    }),
+  ),
 });
 
 const summary = fields({

@@ -282,6 +282,24 @@ export interface NodePlacement {
   copies: number;
 }
 
+/** Where the figures of a run come from that was not made by Softbench. */
+export interface RunSource {
+  kind: 'imported';
+  /** The format of the files. */
+  tool: 'lm-eval' | 'every-eval-ever';
+  /** Version of what wrote them (lm-eval) or of their schema; empty where they do not say. */
+  version: string;
+  /** What made the evaluation, where that is another tool than the format's own. */
+  library?: string;
+  /** Absolute path of the results file, and its SHA-256 together with that of the samples. */
+  file: string;
+  digest: string;
+  /** When the evaluation was made (ISO 8601); null where the files do not say. */
+  evaluated: string | null;
+  /** Tasks that the score is a mean of, where it is that of a group. */
+  group?: string[];
+}
+
 /** run.json */
 export interface RunFile {
   schema: 1;
@@ -327,6 +345,8 @@ export interface RunFile {
   provider: ProviderReport;
   /** Anything the user should know about how the numbers came about. */
   notes: string[];
+  /** Set where the run was imported. Nothing of it was computed here then: identities, digests and provider are empty. */
+  source?: RunSource;
 }
 
 /** summary.json, and what pages and the command line print. */
