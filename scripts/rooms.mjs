@@ -23,6 +23,8 @@ const mayImport = {
   model: ['shared', 'onnx', 'evaluate'],
   engine: ['shared', 'libraries', 'onnx', 'gradient', 'model', 'evaluate'],
   runs: ['shared', 'evaluate', 'metrics'],
+  // a cache in front of the engine: it sees a model through evaluate's interface
+  responses: ['shared', 'evaluate'],
   study: ['shared', 'metrics', 'runs'],
   // results of other tools in, and of runs out
   exchange: ['shared', 'benchmark', 'metrics', 'evaluate', 'runs'],
@@ -38,6 +40,7 @@ const mayImport = {
     'engine',
     'evaluate',
     'runs',
+    'responses',
     'study',
     'exchange',
     'predict',
@@ -51,6 +54,7 @@ const mayImport = {
     'metrics',
     'evaluate',
     'runs',
+    'responses',
     'study',
     'exchange',
     'predict',

@@ -4,3 +4,9 @@ export { inspectModel } from './inspect.ts';
 export { OnnxLanguageModel, openLanguageModel } from './language-model.ts';
 export { chooseProvider, onnxRuntimeVersion, physicalCores, providerStatuses } from './runtime.ts';
 export { verifyModel } from './verify.ts';
+
+/**
+ * Raised where a change of this room changes outputs by more than rounding: responses that were kept before it are then
+ * computed anew.
+ */
+export const engineSchema = 1;

@@ -3,6 +3,7 @@ export * from './evaluate.ts';
 export * from './job.ts';
 export type * from './language-model.ts';
 export { formulaLearningRate } from './learning-rate.ts';
+export type * from './response-cache.ts';
 export type * from './run-store.ts';
 export { encodeExample, encodePair, sha256 } from './text.ts';
 export * from './tune.ts';

@@ -6,10 +6,12 @@ import type { Benchmark } from '../benchmark/types.ts';
 import { CancelledError, HumanError, sentenceOf, throwIfCancelled } from '../shared/errors.ts';
 import { type PromptMode, type SoftPromptPosition, usesExamples, usesSoftPrompt } from '../shared/modes.ts';
 import type { EngineSettings, JobProgress, JobRequest } from '../shared/protocol.ts';
+import { responsesNote, withResponsesNote } from '../shared/response-words.ts';
 import type { ItemRecord, RunFile, RunSummary } from '../shared/results.ts';
 import { positionOf, suffixNote } from '../shared/soft-prompt-words.ts';
 import { evaluate } from './evaluate.ts';
 import type { LanguageModel, SoftPrompt } from './language-model.ts';
+import type { ResponseCache } from './response-cache.ts';
 import type { RunFolder, RunStore, RunWriter } from './run-store.ts';
 import { summarise } from './summarise.ts';
 import { tune } from './tune.ts';
@@ -22,6 +24,11 @@ export interface JobRooms {
   openStore(folder: string): RunStore;
   readSoftPromptFile(file: string): Promise<SoftPrompt>;
   versions: { softbench: string; onnxruntime: string };
+  /** Puts a cache of responses in front of the model; where absent, or not asked for, all are computed. */
+  openResponseCache?(
+    model: LanguageModel,
+    settings: { storeFolder: string; limitBytes: number; lookUp: boolean },
+  ): Promise<ResponseCache>;
 }
 
 export interface JobHooks {
@@ -37,7 +44,17 @@ export async function runJob(request: JobRequest, rooms: JobRooms, hooks: JobHoo
   throwIfCancelled(hooks.signal);
   hooks.progress({ kind: 'phase', phase: 'loading', mode: null, message: 'Opening the model' });
   const model = await rooms.openModel(request.modelFolder, request.engine);
-  const job: Job = { request, rooms, hooks, benchmark, store, model, known: (await store.list()).runs };
+  const { storeFolder, responseCache } = request;
+  const cache = (responseCache && (await rooms.openResponseCache?.(model, { storeFolder, ...responseCache }))) || null;
+  try {
+    return await runModes({ request, rooms, hooks, benchmark, store, model, cache, known: (await store.list()).runs });
+  } finally {
+    cache?.close();
+  }
+}
+
+async function runModes(job: Job): Promise<RunSummary[]> {
+  const { request, hooks, benchmark, model } = job;
 
   const tunes = request.modes.some(usesSoftPrompt) && !request.overrides.softPromptFile;
   const tuned = job.known.some(
@@ -64,6 +81,7 @@ interface Job {
   benchmark: Benchmark;
   store: RunStore;
   model: LanguageModel;
+  cache: ResponseCache | null;
   /** Runs on disk when the job began, and those it has finished since. */
   known: RunFolder[];
 }
@@ -95,7 +113,8 @@ async function runMode(job: Job, mode: PromptMode): Promise<RunSummary> {
     const summary = await executeRun(job, mode, writer, earlier);
     await writer.saveSummary(summary);
     // Where graphs ran on a device it is known by now which nodes the CPU computed.
-    await writer.update({ status: 'finished', provider: job.model.provider });
+    const notes = notesOfResponses(job, writer.run.notes, summary);
+    await writer.update({ status: 'finished', provider: job.model.provider, notes });
     job.known.unshift({ folder: writer.folder, run: writer.run, summary });
     return summary;
   } catch (thrown) {
@@ -108,17 +127,29 @@ async function runMode(job: Job, mode: PromptMode): Promise<RunSummary> {
   }
 }
 
+/** The run's notes with what its cache of responses did: how many came from it, and why it could not be used. */
+function notesOfResponses({ cache }: Job, notes: readonly string[], { responses }: RunSummary): string[] {
+  return [...new Set([...withResponsesNote(notes, responsesNote(responses)), ...(cache?.problems() ?? [])])];
+}
+
 async function executeRun(
   job: Job,
   mode: PromptMode,
   writer: RunWriter,
   earlier: RunSummary | null,
 ): Promise<RunSummary> {
-  const { benchmark, model, hooks } = job;
+  const { benchmark, model, cache, hooks } = job;
   const softPrompt = usesSoftPrompt(mode) ? await obtainSoftPrompt(job, mode, writer) : null;
   const started = performance.now();
   const { limit, shots, batchSize } = writer.run.settings;
   const pace = new Pace(writer.finishedItems.length);
+  const asked = cache?.counts();
+  const responses = (): RunSummary['responses'] => {
+    const now = cache?.counts();
+    if (!now || !asked) return earlier?.responses;
+    const { cached = 0, computed = 0 } = earlier?.responses ?? {};
+    return { cached: cached + now.cached - asked.cached, computed: computed + now.computed - asked.computed };
+  };
   const flow = new RecordFlow((records, done, total) =>
     hooks.progress({
       kind: 'items',
@@ -139,11 +170,12 @@ async function executeRun(
       tuningSeconds: softPrompt?.seconds ?? 0,
       bestStep: softPrompt?.bestStep ?? null,
       peakMemoryBytes: model.peakMemoryBytes(),
+      responses: responses(),
     });
   const seen: ItemRecord[] = [...writer.finishedItems];
   try {
     const outcome = await evaluate(
-      model,
+      cache?.model ?? model,
       benchmark,
       { mode, softPrompt: softPrompt?.softPrompt ?? null, shots, limit, batchSize },
       writer,
@@ -152,6 +184,7 @@ async function executeRun(
         onPhase: (phase, message) => hooks.progress({ kind: 'phase', phase, mode, message }),
         onItem: (record, done, total) => {
           seen.push(record);
+          if (cache?.isDelivering) pace.skip();
           flow.add(record, done, total);
         },
       },
@@ -313,13 +346,18 @@ const whatChanged = (a: WantedRun, b: WantedRun): string => whatDiffers(a, b).jo
 const finishedAs = (folder: RunFolder | undefined, wanted: WantedRun): RunFolder | null =>
   folder?.summary && folder.run.status === 'finished' && sameSettings(folder.run, wanted) ? folder : null;
 
-/** Seconds left from the pace since this process began; finished items of an earlier one do not count. */
+/** Seconds left from the pace since this process began; what took no time does not count: items of before, or cached. */
 class Pace {
   private readonly started = performance.now();
-  constructor(private readonly before: number) {}
+  constructor(private free: number) {}
+
+  /** An item came without being computed. */
+  skip(): void {
+    this.free++;
+  }
 
   secondsLeft(done: number, total: number): number | null {
-    const own = done - this.before;
+    const own = done - this.free;
     return own < 1 ? null : ((total - done) * (performance.now() - this.started)) / 1000 / own;
   }
 }

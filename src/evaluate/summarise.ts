@@ -5,7 +5,7 @@ import type { ItemRecord, RunSummary } from '../shared/results.ts';
 
 export type SummaryFacts = Pick<
   RunSummary,
-  'run' | 'mode' | 'seconds' | 'tuningSeconds' | 'bestStep' | 'peakMemoryBytes'
+  'run' | 'mode' | 'seconds' | 'tuningSeconds' | 'bestStep' | 'peakMemoryBytes' | 'responses'
 >;
 
 /** How many different answers are tried as the constant one; the commonest golds and outputs come first. */

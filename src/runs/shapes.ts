@@ -147,6 +147,7 @@ const summary = fields({
   outputTokens: number,
   peakMemoryBytes: orNull(number),
   bestStep: orNull(number),
+  responses: optional(fields({ cached: count, computed: count })),
 });
 
 const stopped = fields({ reason: oneOf(['stop-string', 'eos', 'length']), marker: optional(text) });

@@ -24,6 +24,11 @@ export interface JobRequest {
   /** Reuse finished runs with the same model, benchmark and settings in place of running them again. */
   reuseFinished: boolean;
   engine: EngineSettings;
+  /**
+   * Look responses of the model up in the store's cache before computing them, and keep those that are computed; with
+   * `lookUp: false` keep only. `limitBytes`: what the cache of the store may take on disk. Absent or null: no cache.
+   */
+  responseCache?: { limitBytes: number; lookUp: boolean } | null;
   /** Deviations from the benchmark file. */
   overrides: {
     limit?: number | null;

@@ -368,4 +368,9 @@ export interface RunSummary {
   outputTokens: number;
   peakMemoryBytes: number | null;
   bestStep: number | null;
+  /**
+   * Responses of the model that were taken from the cache, and those that were computed. Where any was taken, `seconds` is
+   * not what the model takes. Absent where there was no cache.
+   */
+  responses?: { cached: number; computed: number };
 }

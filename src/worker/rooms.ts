@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { openBenchmark } from '../benchmark/index.ts';
 import {
   chooseProvider,
+  engineSchema,
   inspectModel,
   onnxRuntimeVersion,
   openLanguageModel,
@@ -12,6 +13,7 @@ import {
 } from '../engine/index.ts';
 import type { SoftPrompt } from '../evaluate/index.ts';
 import { loadTokenizer, readModelFolder } from '../model/index.ts';
+import { openResponseCache } from '../responses/index.ts';
 import { importAdapter, openRunStore, readSoftPrompt, runFiles } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import type { WorkerRooms } from './handlers.ts';
@@ -29,6 +31,8 @@ export const rooms: WorkerRooms = {
     return { running, reason };
   },
   providers: providerStatuses,
+  openResponseCache: async (model, settings) =>
+    openResponseCache(model, { onnxruntime: await onnxRuntimeVersion(), engine: engineSchema }, settings),
   versions: async () => ({ softbench: productVersion(), onnxruntime: await onnxRuntimeVersion() }),
 };
 

@@ -1,0 +1,172 @@
+/** A model whose responses are looked up before they are computed, and kept once they are. Evaluation does not notice. */
+import type {
+  GenerationRequest,
+  GenerationResult,
+  GenerationSettings,
+  Hooks,
+  LanguageModel,
+  LogLikelihoodRequest,
+  LogLikelihoodResult,
+  SoftPrompt,
+} from '../evaluate/language-model.ts';
+import type { ResponseCache } from '../evaluate/response-cache.ts';
+import { throwIfCancelled } from '../shared/errors.ts';
+import { DiskCache } from './disk-cache.ts';
+import { contextOf, type EngineVersions, generationKeys, logLikelihoodKeys } from './key.ts';
+import type { Place } from './key-table.ts';
+
+/** Between two requests whose keys are made, the event loop turns once so often: a cancel message gets through. */
+const turnEvery = 4096;
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+export interface ResponseCacheSettings {
+  /** Folder that holds `responses/`. */
+  storeFolder: string;
+  limitBytes: number;
+  /** false: responses are kept, but none is looked up. */
+  lookUp: boolean;
+}
+
+/** Puts a cache in front of a model. Throws nothing: where it cannot be used, {@link ResponseCache.problems} says why. */
+export function openResponseCache(
+  model: LanguageModel,
+  versions: EngineVersions,
+  { storeFolder, limitBytes, lookUp }: ResponseCacheSettings,
+): ResponseCache {
+  const context = contextOf(model, versions);
+  const problems: string[] = [];
+  const disk = new DiskCache(storeFolder, context, { limitBytes, onProblem: (message) => problems.push(message) });
+  const counts = { cached: 0, computed: 0 };
+  let delivering = false;
+
+  /** Answers what is on disk, hands the rest to the model, each different request once, and keeps what comes back. */
+  async function through<Request extends { index: number }, Result extends { index: number }>(
+    requests: readonly Request[],
+    keyOf: (request: Request) => Buffer,
+    isResult: (value: unknown) => boolean,
+    hooks: Hooks<Result>,
+    compute: (requests: readonly Request[], hooks: Hooks<Result>) => Promise<void>,
+  ): Promise<void> {
+    const found: { place: Place; key: Buffer; request: Request }[] = [];
+    const missing = new Map<string, { key: Buffer; request: Request; others: number[] }>();
+    const miss = (key: Buffer, request: Request): void => {
+      const name = key.toString('latin1');
+      const same = missing.get(name);
+      if (same) same.others.push(request.index);
+      else missing.set(name, { key, request, others: [] });
+    };
+    for (const [number, request] of requests.entries()) {
+      if (number % turnEvery === turnEvery - 1) {
+        await turn();
+        throwIfCancelled(hooks.signal);
+      }
+      const key = keyOf(request);
+      const place = lookUp ? disk.find(key) : null;
+      if (place) found.push({ place, key, request });
+      else miss(key, request);
+    }
+    try {
+      delivering = true;
+      let delivered = 0;
+      await disk.read(found, async ({ key, request }, value) => {
+        if (delivered++ % turnEvery === turnEvery - 1) await turn();
+        throwIfCancelled(hooks.signal);
+        if (!isResult(value)) return miss(key, request);
+        counts.cached++;
+        await hooks.onResult({ ...(value as Result), index: request.index });
+      });
+    } finally {
+      delivering = false;
+    }
+    if (missing.size === 0) return;
+    const byIndex = new Map([...missing.values()].map((entry) => [entry.request.index, entry]));
+    try {
+      await compute(
+        [...missing.values()].map(({ request }) => request),
+        {
+          ...hooks,
+          onResult: async (result) => {
+            const entry = byIndex.get(result.index);
+            if (!entry) throw new Error(`The engine answered request ${result.index}, which was not asked.`);
+            const { index: _, ...response } = result;
+            // JSON has no infinite numbers: such a response is computed anew.
+            if (isFinitely(response)) disk.put(entry.key, response);
+            counts.computed++;
+            await hooks.onResult(result);
+            for (const index of entry.others) await hooks.onResult({ ...result, index });
+          },
+        },
+      );
+    } finally {
+      // Also what was finished before a stop.
+      disk.flush();
+    }
+  }
+
+  const generate = (
+    requests: readonly GenerationRequest[],
+    settings: GenerationSettings,
+    hooks: Hooks<GenerationResult>,
+  ): Promise<void> => {
+    const keyOf = generationKeys(context, settings);
+    if (keyOf) return through(requests, keyOf, isGeneration, hooks, (rest, own) => model.generate(rest, settings, own));
+    return model.generate(requests, settings, {
+      ...hooks,
+      onResult: (result) => {
+        counts.computed++;
+        return hooks.onResult(result);
+      },
+    });
+  };
+  const logLikelihood = (
+    requests: readonly LogLikelihoodRequest[],
+    settings: Parameters<LanguageModel['logLikelihood']>[1] & { softPrompt: SoftPrompt | null },
+    hooks: Hooks<LogLikelihoodResult>,
+  ): Promise<void> =>
+    through(requests, logLikelihoodKeys(context, settings), isLogLikelihood, hooks, (rest, own) =>
+      model.logLikelihood(rest, settings, own),
+    );
+
+  return {
+    model: inFrontOf(model, { generate, logLikelihood }),
+    counts: () => ({ ...counts }),
+    get isDelivering() {
+      return delivering;
+    },
+    problems: () => problems,
+    close: () => disk.close(),
+  };
+}
+
+/** The model with some methods replaced; all others, those that an engine may gain too, are its own. */
+function inFrontOf(model: LanguageModel, own: Pick<LanguageModel, 'generate' | 'logLikelihood'>): LanguageModel {
+  return new Proxy(model, {
+    get(target, name) {
+      if (name === 'generate' || name === 'logLikelihood') return own[name];
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+function isFinitely(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (Array.isArray(value)) return value.every(isFinitely);
+  return typeof value !== 'object' || value === null || Object.values(value).every(isFinitely);
+}
+
+const isNumbers = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((entry) => typeof entry === 'number');
+const fieldsOf = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+
+function isGeneration(value: unknown): boolean {
+  const { tokens, text, stop, logProbabilities } = fieldsOf(value);
+  const { reason } = fieldsOf(stop);
+  return isNumbers(tokens) && isNumbers(logProbabilities) && typeof text === 'string' && typeof reason === 'string';
+}
+
+function isLogLikelihood(value: unknown): boolean {
+  const { tokens, sum, greedy } = fieldsOf(value);
+  return isNumbers(tokens) && typeof sum === 'number' && typeof greedy === 'boolean';
+}

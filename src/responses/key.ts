@@ -1,0 +1,96 @@
+/** What must be the same for a response to be the same, as one digest. */
+import { createHash } from 'node:crypto';
+import type {
+  GenerationRequest,
+  GenerationSettings,
+  LanguageModel,
+  LogLikelihoodRequest,
+  SoftPrompt,
+} from '../evaluate/language-model.ts';
+
+/** How responses are written down. Raised with the format, so that lines of another one are never read. */
+const formatVersion = 1;
+
+export interface EngineVersions {
+  onnxruntime: string;
+  /** Number of the engine's own arithmetic: raised where a change of ours changes outputs. */
+  engine: number;
+}
+
+/**
+ * What all responses of an opened model have in common: its files (graph, and with it the precision of the weights;
+ * weights, tokenizer, configuration) and what computes them. Neither threads nor batch size: results do not depend on
+ * them but for rounding.
+ */
+export interface Context {
+  /** SHA-256, hex. */
+  digest: string;
+  /** For people who look into the folder. */
+  about: Record<string, unknown>;
+}
+
+export function contextOf(model: Pick<LanguageModel, 'identity' | 'provider'>, versions: EngineVersions): Context {
+  const { digests, name, graphFile } = model.identity;
+  const determinants = [
+    formatVersion,
+    digests.graph,
+    digests.weights,
+    digests.tokenizer,
+    digests.config,
+    versions.onnxruntime,
+    versions.engine,
+    model.provider.running,
+  ];
+  return {
+    digest: createHash('sha256').update(JSON.stringify(determinants)).digest('hex'),
+    about: { schema: 1, model: name, graphFile, digests, ...versions, provider: model.provider.running },
+  };
+}
+
+/** Settings that change no response: how many are computed at a time. The soft prompt counts by its content. */
+type CallSettings = { batchSize: unknown; softPrompt: SoftPrompt | null };
+
+/** Digest of what the requests of one call have in common; a key is made of it and of a request's tokens. */
+function callDigest(context: Context, kind: string, { softPrompt, ...settings }: Record<string, unknown>): Buffer {
+  const { batchSize: _, ...rest } = settings;
+  const hash = createHash('sha256').update(`${context.digest} ${kind} `);
+  hash.update(JSON.stringify(Object.entries(rest).sort(([a], [b]) => (a < b ? -1 : 1))));
+  if (softPrompt) addSoftPrompt(hash, softPrompt as SoftPrompt);
+  return hash.digest();
+}
+
+function addSoftPrompt(hash: ReturnType<typeof createHash>, softPrompt: SoftPrompt): void {
+  const { vectors, hiddenSize, data, position = 'prefix' } = softPrompt;
+  hash.update(` soft prompt ${position} ${vectors} ${hiddenSize} `);
+  hash.update(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+}
+
+const bytesOf = (numbers: readonly number[]): Uint8Array => new Uint8Array(Int32Array.from(numbers).buffer);
+
+/**
+ * Keys of generations. With sampling, the engine draws by seed and by the request's own number, so both belong to the
+ * key; greedy generations have neither. Null where outputs cannot be repeated: sampling without a fixed seed.
+ */
+export function generationKeys(
+  context: Context,
+  settings: GenerationSettings & CallSettings,
+): ((request: GenerationRequest) => Buffer) | null {
+  const { temperature, topP, seed, ...rest } = settings;
+  const samples = temperature > 0;
+  if (samples && !Number.isSafeInteger(seed)) return null;
+  const common = callDigest(context, 'generate', { ...rest, ...(samples && { temperature, topP, seed }) });
+  return ({ tokens, index }) => {
+    const hash = createHash('sha256').update(common).update(bytesOf(tokens));
+    return (samples ? hash.update(` stream ${index}`) : hash).digest();
+  };
+}
+
+/** Keys of log-likelihoods: the tokens of context and continuation, and where the one ends. */
+export function logLikelihoodKeys(context: Context, settings: CallSettings): (request: LogLikelihoodRequest) => Buffer {
+  const common = callDigest(context, 'log-likelihood', settings);
+  return ({ context: before, continuation }) =>
+    createHash('sha256')
+      .update(common)
+      .update(bytesOf([before.length, ...before, ...continuation]))
+      .digest();
+}
