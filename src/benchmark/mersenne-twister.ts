@@ -59,10 +59,15 @@ export class MersenneTwister {
   }
 
   private refill(): void {
-    for (let k = 0; k < size; k++) {
-      const y = (this.word(k) & 0x80000000) | (this.word((k + 1) % size) & 0x7fffffff);
-      this.state[k] = this.word((k + shift) % size) ^ (y >>> 1) ^ (y & 1 ? 0x9908b0df : 0);
-    }
+    // Three stretches rather than a remainder for every word: bootstraps draw a hundred million numbers.
+    for (let k = 0; k < size - shift; k++) this.twist(k, k + 1, k + shift);
+    for (let k = size - shift; k < size - 1; k++) this.twist(k, k + 1, k + shift - size);
+    this.twist(size - 1, 0, shift - 1);
     this.position = 0;
+  }
+
+  private twist(k: number, next: number, far: number): void {
+    const y = (this.word(k) & 0x80000000) | (this.word(next) & 0x7fffffff);
+    this.state[k] = this.word(far) ^ (y >>> 1) ^ (-(y & 1) & 0x9908b0df);
   }
 }

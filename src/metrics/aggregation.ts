@@ -37,15 +37,18 @@ export const bitsPerUnit = (items: readonly WeightedLogLikelihood[]): number => 
 export interface Classified {
   gold: number;
   found: number;
+  /** How many items are so; 1 where absent. */
+  count?: number;
 }
 
 /** F1 of class 1; 0 where nothing is in it (scikit-learn's convention). */
 export function f1(items: readonly Classified[]): number {
   let [both, gold, found] = [0, 0, 0];
   for (const item of items) {
-    if (item.gold === 1 && item.found === 1) both++;
-    if (item.gold === 1) gold++;
-    if (item.found === 1) found++;
+    const { count = 1 } = item;
+    if (item.gold === 1 && item.found === 1) both += count;
+    if (item.gold === 1) gold += count;
+    if (item.found === 1) found += count;
   }
   return gold + found === 0 ? 0 : (2 * both) / (gold + found);
 }
@@ -54,13 +57,13 @@ export function f1(items: readonly Classified[]): number {
 export function matthewsCorrelation(items: readonly Classified[]): number {
   const golds = new Map<number, number>();
   const founds = new Map<number, number>();
-  let right = 0;
-  for (const { gold, found } of items) {
-    golds.set(gold, (golds.get(gold) ?? 0) + 1);
-    founds.set(found, (founds.get(found) ?? 0) + 1);
-    if (gold === found) right++;
+  let [n, right] = [0, 0];
+  for (const { gold, found, count = 1 } of items) {
+    golds.set(gold, (golds.get(gold) ?? 0) + count);
+    founds.set(found, (founds.get(found) ?? 0) + count);
+    if (gold === found) right += count;
+    n += count;
   }
-  const n = items.length;
   let [product, goldSquares, foundSquares] = [0, 0, 0];
   for (const [label, count] of golds) {
     product += count * (founds.get(label) ?? 0);
@@ -91,7 +94,7 @@ export const meanStandardError = (values: readonly number[]): number =>
 /**
  * Standard error of any score by resampling items with replacement (Efron 1979). Drawn as lm-evaluation-harness draws:
  * in batches of up to 1000 samples, the batch's number being the seed of its random source.
- * @param score of a sample, given as positions of items
+ * @param score of a sample, given as positions of items; the list is used again for the next one
  * @param randomOf uniform numbers in [0, 1) for a seed
  */
 export function bootstrapStandardError(
@@ -102,9 +105,13 @@ export function bootstrapStandardError(
 ): number {
   const batch = Math.min(1000, iterations);
   const found: number[] = [];
+  const sample = new Array<number>(n).fill(0);
   for (let seed = 0; seed < Math.floor(iterations / batch); seed++) {
     const random = randomOf(seed);
-    for (let i = 0; i < batch; i++) found.push(score(Array.from({ length: n }, () => Math.floor(random() * n))));
+    for (let i = 0; i < batch; i++) {
+      for (let at = 0; at < n; at++) sample[at] = Math.floor(random() * n);
+      found.push(score(sample));
+    }
   }
   return sampleDeviation(found);
 }

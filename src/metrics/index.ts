@@ -3,6 +3,7 @@ export * from './aggregation.ts';
 export * from './big-bench.ts';
 export * from './format.ts';
 export * from './intervals.ts';
+export * from './metric-scores.ts';
 export * from './paired.ts';
 export * from './scores.ts';
 export * from './translation/index.ts';
