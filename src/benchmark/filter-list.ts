@@ -1,10 +1,8 @@
 /** Builds the pipelines of `filter_list` and reports what is wrong in it. */
 import type { Configuration, Path } from './configuration.ts';
-import { FilterPipeline, filterTable, refusedFilters } from './filters.ts';
+import { FilterPipeline, filterTable, refusedFilters, type Stage } from './filters.ts';
 import { suggestion } from './near-miss.ts';
 import { PythonError } from './python.ts';
-
-type Steps = ConstructorParameters<typeof FilterPipeline>[1];
 
 /** The pipelines that can be built, in the file's order. */
 export function buildFilters(configuration: Configuration): FilterPipeline[] {
@@ -36,7 +34,7 @@ export function buildFilters(configuration: Configuration): FilterPipeline[] {
 }
 
 function build(configuration: Configuration, name: string, filter: unknown[], path: Path): FilterPipeline | null {
-  const steps: Steps[number][] = [];
+  const stages: Stage[] = [];
   let hasPattern = false;
   let whole = true;
   for (const [i, step] of filter.entries()) {
@@ -78,7 +76,7 @@ function build(configuration: Configuration, name: string, filter: unknown[], pa
         [...at, 'function'],
       );
     try {
-      steps.push(row.build(options));
+      stages.push(row.build(options));
       hasPattern ||= row.pattern ?? false;
     } catch (thrown) {
       if (!(thrown instanceof PythonError)) throw thrown;
@@ -92,5 +90,5 @@ function build(configuration: Configuration, name: string, filter: unknown[], pa
     }
   }
   const needsChoices = filter.some((step) => (step as Record<string, unknown>)?.function === 'multi_choice_regex');
-  return whole ? new FilterPipeline(name, steps, hasPattern, needsChoices) : null;
+  return whole ? new FilterPipeline(name, stages, hasPattern, needsChoices) : null;
 }

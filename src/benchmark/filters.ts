@@ -1,10 +1,11 @@
 /**
  * The filters of `filter_list`: what takes an answer out of an output. One row a filter, with lm-evaluation-harness's
- * meaning; each keeps where in the raw output its text stands.
+ * meaning (filters/*.py of 0.4.13); each keeps where in the raw output its text stands.
  */
-import type { Reading } from '../shared/results.ts';
-import { leftStrip, PythonError, rightStrip, str, strip } from './python.ts';
-import { compile, escapePattern, findAll, type Match, substitute } from './python-regex.ts';
+import type { MetricValue, Reading } from '../shared/results.ts';
+import { extract, multiChoice, regexOptions, tagsIn } from './extraction.ts';
+import { formatSpan } from './format-span.ts';
+import { leftStrip, PythonError, rightStrip, str } from './python.ts';
 
 /** A text on its way through the filters. */
 export interface Piece {
@@ -13,6 +14,8 @@ export interface Piece {
   start: number | null;
   /** A filter looked for a pattern and did not find it: `text` is the fallback. */
   missed: boolean;
+  /** What it is where it is no text: `map` gives numbers and nothing, `regex_pos` lists. `text` is its printed form. */
+  value?: unknown;
 }
 
 export interface FilterContext {
@@ -20,7 +23,10 @@ export interface FilterContext {
   choices: readonly string[] | null;
 }
 
-type Step = (piece: Piece, context: FilterContext) => Piece;
+/** What a filter makes of one output. */
+export type Step = (piece: Piece, context: FilterContext) => Piece;
+/** What a filter chooses among an item's outputs: some of them, or one. */
+type Choose = (pieces: readonly Piece[]) => readonly Piece[] | Piece;
 
 interface FilterRow {
   /** Names of the options it takes. */
@@ -28,96 +34,53 @@ interface FilterRow {
   /** It looks for a pattern, and so defines a format. */
   pattern?: boolean;
   /** @throws PythonError where the options are wrong */
-  build(options: Record<string, unknown>): Step;
+  build(options: Record<string, unknown>): { step: Step } | { choose: Choose };
 }
 
-const unchanged: Step = (piece) => piece;
+/** A filter as it stands in a pipeline. */
+export type Stage = ReturnType<FilterRow['build']>;
 
-const stringOption = (options: Record<string, unknown>, name: string, fallback: string): string => {
-  const value = options[name] ?? fallback;
-  if (typeof value !== 'string') throw new PythonError(`\`${name}\` must be a text.`);
-  return value;
-};
-
-const defaultPattern = '#### (\\-?[0-9\\.\\,]+)';
-
-/** The `index`-th match (from the end where negative), its first group with text in it, without outer spaces. */
-function pick(matches: readonly Match[], index: number): { text: string; start: number } | null {
-  if (matches.length === 0) return null;
-  const match = matches.at(index);
-  if (!match) throw new PythonError(`\`group_select: ${index}\` asks for more matches than the output has.`);
-  const group = match.tuple ? match.groups.find(({ text }) => text !== '') : match.groups[0];
-  return group ?? null;
-}
-
-function stripPiece(piece: Piece): Piece {
+export function stripPiece(piece: Piece): Piece {
   const left = leftStrip(piece.text);
   const skipped = piece.text.length - left.length;
   return { ...piece, text: rightStrip(left), start: piece.start === null ? null : piece.start + skipped };
 }
 
-const within = (piece: Piece, found: { text: string; start: number }): Piece =>
-  stripPiece({
-    text: found.text,
-    start: piece.start === null ? null : piece.start + found.start,
-    missed: piece.missed,
-  });
+const changed = (piece: Piece, text: string): Piece => ({
+  ...piece,
+  text,
+  start: text.length === piece.text.length ? piece.start : null,
+});
 
-const fallbackPiece = (text: string): Piece => ({ text, start: null, missed: true });
+/** A filter that works on texts alone leaves everything else as it is. */
+const ofText =
+  (change: (piece: Piece) => Piece): Step =>
+  (piece) =>
+    piece.value === undefined ? change(piece) : piece;
 
-function regexOptions(options: Record<string, unknown>): { pattern: string; select: number; fallback: string } {
-  const select = options.group_select ?? 0;
-  if (typeof select !== 'number' || !Number.isInteger(select))
-    throw new PythonError('`group_select` must be a whole number.');
-  const pattern = stringOption(options, 'regex_pattern', defaultPattern);
-  compile(pattern);
-  return { pattern, select, fallback: str(options.fallback ?? '[invalid]') };
+function wholeNumber(options: Record<string, unknown>, name: string): number {
+  const value = options[name];
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 1)
+    throw new PythonError(`\`${name}\` must be a whole number from 1 on.`);
+  return value;
 }
 
-/** A number of matches that group_select cannot reach: Python raises; a reading of an output says "not found". */
-function safely(find: () => { text: string; start: number } | null): { text: string; start: number } | null {
-  try {
-    return find();
-  } catch (thrown) {
-    if (thrown instanceof PythonError) return null;
-    throw thrown;
+const keyOf = (piece: Piece): unknown => (piece.value === undefined ? piece.text : JSON.stringify(piece.value));
+
+/** The commonest; the first of equals, as Python's Counter. */
+function commonest(pieces: readonly Piece[]): Piece[] {
+  const counts = new Map<unknown, { piece: Piece; count: number }>();
+  for (const piece of pieces) {
+    const row = counts.get(keyOf(piece)) ?? { piece, count: 0 };
+    row.count++;
+    counts.set(keyOf(piece), row);
   }
+  let best: { piece: Piece; count: number } | null = null;
+  for (const row of counts.values()) if (!best || row.count > best.count) best = row;
+  return best ? [best.piece] : [];
 }
 
-function multiChoice(options: Record<string, unknown>): Step {
-  const { pattern, select, fallback } = regexOptions(options);
-  const ignores = Array.isArray(options.regexes_to_ignore) ? options.regexes_to_ignore.map(str) : [];
-  const clean = (text: string): string => {
-    let out = ignores.reduce((rest: string, ignored) => substitute(ignored, '', rest), text);
-    if (options.ignore_case === true) out = out.toLowerCase();
-    if (options.ignore_punctuation === true) out = out.replace(/\p{P}/gu, '');
-    return out;
-  };
-  return (piece, { choices }) => {
-    const direct = safely(() => pick(findAll(pattern, piece.text), select));
-    if (direct && strip(direct.text) !== '') return within(piece, direct);
-    const letters = (choices ?? []).map((_, i) => String.fromCharCode(65 + i));
-    const byText = new Map((choices ?? []).map((choice, i) => [clean(strip(choice)), `(${letters[i]})`]));
-    const texts = [...byText.keys()].map(escapePattern).sort((a, b) => b.length - a.length);
-    const cleaned = clean(piece.text);
-    const named = texts.length > 0 ? safely(() => pick(findAll(texts.join('|'), cleaned), select)) : null;
-    if (named && strip(named.text) !== '') {
-      const start = cleaned === piece.text && piece.start !== null ? piece.start + named.start : null;
-      return { text: byText.get(strip(named.text)) ?? strip(named.text), start, missed: piece.missed };
-    }
-    const lettered =
-      letters.length > 0 ? safely(() => pick(findAll(`:[\\s]*(${letters.join('|')})`, piece.text), select)) : null;
-    if (!lettered) return fallbackPiece(fallback);
-    return { ...within(piece, lettered), text: `(${strip(lettered.text)})` };
-  };
-}
-
-const changeCase =
-  (change: (text: string) => string): Step =>
-  (piece) => {
-    const text = change(piece.text);
-    return { ...piece, text, start: text.length === piece.text.length ? piece.start : null };
-  };
+const empty: Piece = { text: '', start: null, missed: true };
 
 export const filterTable: ReadonlyMap<string, FilterRow> = new Map<string, FilterRow>([
   [
@@ -125,13 +88,7 @@ export const filterTable: ReadonlyMap<string, FilterRow> = new Map<string, Filte
     {
       options: ['regex_pattern', 'group_select', 'fallback'],
       pattern: true,
-      build(options) {
-        const { pattern, select, fallback } = regexOptions(options);
-        return (piece) => {
-          const found = safely(() => pick(findAll(pattern, piece.text), select));
-          return found ? within(piece, found) : fallbackPiece(fallback);
-        };
-      },
+      build: (options) => ({ step: extract(regexOptions(options)) }),
     },
   ],
   [
@@ -139,15 +96,7 @@ export const filterTable: ReadonlyMap<string, FilterRow> = new Map<string, Filte
     {
       options: ['regex_pattern', 'group_select', 'fallback'],
       pattern: true,
-      build(options) {
-        const fallback = options.fallback ?? ['invalid'];
-        return (piece) => {
-          const tags = findAll("\\('([^']*)', '([^']*)'\\)", piece.text).map((match) => match.groups[1]?.text ?? '');
-          return tags.length > 0
-            ? { text: str(tags), start: null, missed: piece.missed }
-            : fallbackPiece(str(fallback));
-        };
-      },
+      build: (options) => ({ step: tagsIn(options.fallback ?? ['invalid']) }),
     },
   ],
   [
@@ -155,16 +104,24 @@ export const filterTable: ReadonlyMap<string, FilterRow> = new Map<string, Filte
     {
       options: ['regex_pattern', 'group_select', 'fallback', 'ignore_case', 'ignore_punctuation', 'regexes_to_ignore'],
       pattern: true,
-      build: multiChoice,
+      build: (options) => ({ step: multiChoice(options) }),
     },
   ],
-  // One output an item: the first, the first k and the commonest of one are that one.
-  ['take_first', { options: [], build: () => unchanged }],
-  ['take_first_k', { options: ['k'], build: () => unchanged }],
-  ['majority_vote', { options: [], build: () => unchanged }],
-  ['remove_whitespace', { options: [], build: () => stripPiece }],
-  ['lowercase', { options: [], build: () => changeCase((text) => text.toLowerCase()) }],
-  ['uppercase', { options: [], build: () => changeCase((text) => text.toUpperCase()) }],
+  ['take_first', { options: [], build: () => ({ choose: ([first]) => first ?? empty }) }],
+  [
+    'take_first_k',
+    {
+      options: ['k'],
+      build(options) {
+        const k = wholeNumber(options, 'k');
+        return { choose: (pieces) => pieces.slice(0, k) };
+      },
+    },
+  ],
+  ['majority_vote', { options: [], build: () => ({ choose: commonest }) }],
+  ['remove_whitespace', { options: [], build: () => ({ step: ofText(stripPiece) }) }],
+  ['lowercase', { options: [], build: () => ({ step: ofText((piece) => changed(piece, piece.text.toLowerCase())) }) }],
+  ['uppercase', { options: [], build: () => ({ step: ofText((piece) => changed(piece, piece.text.toUpperCase())) }) }],
   [
     'map',
     {
@@ -173,14 +130,25 @@ export const filterTable: ReadonlyMap<string, FilterRow> = new Map<string, Filte
         const mapping = options.mapping_dict ?? {};
         if (typeof mapping !== 'object' || Array.isArray(mapping))
           throw new PythonError('`mapping_dict` must be a mapping.');
-        const values = new Map(Object.entries(mapping as object).map(([key, value]) => [key, str(value)]));
-        return (piece) => {
-          const value = values.get(piece.text);
-          return value === undefined
-            ? { ...piece, text: str(options.default_value ?? null), missed: true }
-            : { ...piece, text: value };
+        const values = new Map(Object.entries(mapping as object));
+        const as = (piece: Piece, value: unknown): Piece => {
+          const { value: _, ...rest } = piece;
+          return typeof value === 'string' ? { ...rest, text: value } : { ...rest, text: str(value), value };
+        };
+        return {
+          step: (piece) =>
+            values.has(piece.text)
+              ? as(piece, values.get(piece.text) ?? null)
+              : { ...as(piece, options.default_value ?? null), missed: true },
         };
       },
+    },
+  ],
+  [
+    'format_span',
+    {
+      options: [],
+      build: () => ({ step: ofText((piece) => ({ ...piece, text: formatSpan(piece.text), start: null })) }),
     },
   ],
 ]);
@@ -188,33 +156,63 @@ export const filterTable: ReadonlyMap<string, FilterRow> = new Map<string, Filte
 /** Filters that lm-evaluation-harness has and Softbench cannot run, with the reason. */
 export const refusedFilters: ReadonlyMap<string, string> = new Map([
   ['custom', 'it runs a Python function'],
-  ['decontaminate', 'it needs a list of contaminated items'],
-  ['format_span', 'its tables of entity names are not included'],
+  ['decontaminate', 'lm-evaluation-harness 0.4.13 names it, but its filter returns nothing'],
 ]);
+
+/** The texts that Python walks through where a filter follows one that took a single output: its characters. */
+const elements = (state: readonly Piece[] | Piece): readonly Piece[] => {
+  if (Array.isArray(state)) return state;
+  const { text, start, missed } = state as Piece;
+  let at = 0;
+  return Array.from(text, (character) => {
+    const piece = { text: character, start: start === null ? null : start + at, missed };
+    at += character.length;
+    return piece;
+  });
+};
+
+const leftValue = (piece: Piece): MetricValue =>
+  piece.value === undefined ? piece.text : (JSON.parse(JSON.stringify(piece.value)) as MetricValue);
 
 /** One entry of `filter_list`. */
 export class FilterPipeline {
   constructor(
     readonly name: string,
-    private readonly steps: readonly Step[],
+    private readonly stages: readonly Stage[],
     /** One of the filters looks for a pattern. */
     readonly hasPattern: boolean,
     /** One of the filters needs the item's field `choices`. */
     readonly needsChoices = false,
   ) {}
 
-  apply(output: string, context: FilterContext): Piece {
+  /** One output through all filters but those that choose among outputs. */
+  private single(output: string, context: FilterContext): Piece {
     let piece: Piece = { text: output, start: 0, missed: false };
-    for (const step of this.steps) piece = step(piece, context);
+    for (const stage of this.stages) if ('step' in stage) piece = stage.step(piece, context);
     return piece;
+  }
+
+  /**
+   * What the filters leave of an item's outputs, as lm-evaluation-harness hands it to the metrics: the value of one, or a
+   * list where no filter took one. What follows `take_first` sees single characters there, and here.
+   */
+  apply(outputs: readonly string[], context: FilterContext): MetricValue {
+    let state: readonly Piece[] | Piece = outputs.map((text) => ({ text, start: 0, missed: false }));
+    for (const stage of this.stages)
+      state =
+        'step' in stage ? elements(state).map((piece) => stage.step(piece, context)) : stage.choose(elements(state));
+    return Array.isArray(state) ? (state.map(leftValue) as MetricValue) : leftValue(state as Piece);
   }
 
   /** What the filters take out of an output, and where it stands. The answer is null where a pattern was not found. */
   read(output: string, context: FilterContext): { reading: Reading; text: string } {
-    const { text, start, missed } = this.apply(output, context);
+    const { text, start, missed } = this.single(output, context);
     return {
       reading: { answer: missed ? null : text, span: missed || start === null ? null : [start, start + text.length] },
       text,
     };
   }
 }
+
+/** Where a file has no `filter_list`: the first output as it is. */
+export const noFilter = new FilterPipeline('none', [{ choose: ([first]) => first ?? empty }], false);
