@@ -6,6 +6,7 @@ export {
   type DownloadWords,
   diskError,
   download,
+  retryAfter,
   type Wanted,
 } from './file.ts';
 export { lockFolder } from './lock.ts';
