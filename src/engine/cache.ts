@@ -92,6 +92,10 @@ export class KeyValueCache {
   get capacity(): number {
     return this.#capacity;
   }
+  /** Memory that it has room in, filled or not. */
+  get bytes(): number {
+    return [...this.#buffers.values()].reduce((sum, { data }) => sum + data.byteLength, 0);
+  }
   /** Positions that a row holds itself, a shared prefix not counted. */
   length(row: number): number {
     return this.#lengths[row] ?? 0;
@@ -146,11 +150,18 @@ export class KeyValueCache {
     this.#space(this.length(0));
   }
 
-  /** Adds a row that begins as row `row` of `other` does, by default with the prefix, and gives its number. */
-  addRow(other: KeyValueCache | null = this.prefix?.shared ? null : (this.prefix?.cache ?? null), from = 0): number {
+  /**
+   * Adds a row that begins as row `from` of `other` does, by default with the prefix, and gives its number. `positions`:
+   * how many of them, all where absent. `other` may be this cache itself.
+   */
+  addRow(
+    other: KeyValueCache | null = this.prefix?.shared ? null : (this.prefix?.cache ?? null),
+    from = 0,
+    positions?: number,
+  ): number {
     const row = this.count;
     if (row >= this.rows) throw new Error('All rows of the cache are in use.');
-    const length = other?.length(from) ?? 0;
+    const length = positions ?? other?.length(from) ?? 0;
     this.reserve(length);
     this.#lengths.push(length);
     if (!other) return row;

@@ -5,10 +5,11 @@
 import type { GenerationRequest, GenerationResult, GenerationSettings, Hooks } from '../evaluate/language-model.ts';
 import type { ModelTokenizer } from '../model/index.ts';
 import { HumanError, throwIfCancelled } from '../shared/errors.ts';
-import { type KeyValueCache, placesFor } from './cache.ts';
-import type { Decoder } from './decoder.ts';
+import { type KeyValueCache, type Prefix, placesFor } from './cache.ts';
+import { type Decoder, pieceLength } from './decoder.ts';
 import { Drafter, mostProposed, proposals } from './drafts.ts';
-import { commonPrefixLength } from './prefix.ts';
+import { prefixTree, textsBelow } from './prefix-tree.ts';
+import { type PrefixGroup, planPrefixes, type ReadingCosts } from './reading-plan.ts';
 import type { Distribution } from './run-tensors.ts';
 import { randomStream, sampleToken } from './sampling.ts';
 import { inFront, isSuffix, readTexts } from './soft-prompt.ts';
@@ -53,6 +54,9 @@ function inOrder(
   return [...requests].sort((a, b) => b.tokens.length - a.tokens.length || a.index - b.index);
 }
 
+/** Nothing is read behind anything. */
+const noCache: ReadingCosts = { run: 0, continuing: 'token', sharesPrefix: false, rows: 1, steps: 1 };
+
 /** Generates for all requests; `hooks.onResult` gets each as it ends, in no fixed order. */
 export async function generate(
   context: GenerationContext,
@@ -67,36 +71,53 @@ export async function generate(
   const begun = { ...context, settings, hooks, stops: stopFinder(tokenizer, settings.until), done: 0 };
   if (decoder.cached)
     await decoder.prepare((requests.length * settings.maxNewTokens) / Math.max(1, settings.batchSize));
-  if (!decoder.cached) return generateWithoutCache({ ...begun, exact: false, drafts: false }, queue);
+  if (!decoder.cached) return generateWithoutCache({ ...begun, exact: false, drafts: false, costs: noCache }, queue);
 
-  // Every row must read at least one token itself, for its first distribution.
-  const shortest = queue.at(-1)?.tokens.length ?? 0;
-  const common = commonPrefixLength(
-    queue.map(({ tokens }) => tokens),
-    Math.max(0, shortest - 1),
-  );
-  const [first] = queue;
-  const prompt = first?.tokens.length ?? 0;
+  const texts = queue.map(({ tokens }) => tokens);
+  const prompt = queue[0]?.tokens.length ?? 0;
   const size = Math.max(1, Math.min(settings.batchSize, queue.length));
-  const front = inFront(settings.softPrompt);
-  const shares = await decoder.sharesPrefix(common + (front?.vectors ?? 0), prompt - common, size);
-  const shared = shares ? common : 0;
   const wanted = prompt + vectors + settings.maxNewTokens;
   const longest = Math.min(wanted, context.contextLength ?? wanted);
   // New prompts are read beside rows that are nearly full.
-  const exact = await decoder.exactFor(placesFor(longest) + Math.max(prompt - shared, 1 + mostProposed));
-  const job: Job = {
-    ...begun,
-    exact,
-    drafts: !exact && (await decoder.drafts(Math.min(settings.batchSize, queue.length))),
-  };
-  const beginning = first?.tokens.slice(0, shared) ?? [];
-  const prefix = shares ? await decoder.readPrefix(beginning, front, hooks.signal, exact) : null;
-  const cache = decoder.newCache(size, longest, prefix, exact);
+  const exact = await decoder.exactFor(placesFor(longest) + Math.max(Math.min(prompt, pieceLength), 1 + mostProposed));
+  const costs = await decoder.readingCosts(size, likelySteps(settings.maxNewTokens), exact);
+  const job: Job = { ...begun, exact, costs, drafts: !exact && (await decoder.drafts(size)) };
+  // Every row must read at least one token itself, for its first distribution.
+  const limits = texts.map(({ length }) => length - 1);
+  await generateGroup(job, queue, planPrefixes(prefixTree(texts), texts, limits, costs));
+}
+
+/** Steps that a row is expected to take: many outputs end before they must. */
+const likelySteps = (most: number): number => Math.max(1, Math.min(most, 64) / 2);
+
+/** Generates what begins with a prefix, then what begins with longer ones. */
+async function generateGroup(job: Job, queue: readonly GenerationRequest[], group: PrefixGroup): Promise<void> {
+  const { decoder, settings, costs, hooks, exact } = job;
+  const mine = group.nodes.flatMap((node) => textsBelow(node)).sort((a, b) => a - b);
+  const left = mine.flatMap((index) => queue[index] ?? []);
+  const front = inFront(settings.softPrompt);
+  // Graphs that read token by token behind a cache would read all prompts so: there vectors in front go with each row.
+  const alone = costs.continuing !== 'token' || group.length > 0;
+  const beginning = queue[group.text]?.tokens.slice(0, group.length) ?? [];
+  const prefix = alone ? await decoder.readPrefix(beginning, front, hooks.signal, exact) : null;
+  if (left.length) await generateBatches(job, left, prefix, group.length);
+  for (const inner of group.inner) await generateGroup(job, queue, inner);
+}
+
+/** Generates for prompts that begin with a prefix of `shared` tokens, the longest first. */
+async function generateBatches(
+  job: Job,
+  queue: GenerationRequest[],
+  prefix: Prefix | null,
+  shared: number,
+): Promise<void> {
+  const { decoder, settings, hooks, exact, contextLength } = job;
+  const size = Math.max(1, Math.min(settings.batchSize, queue.length));
+  const wanted = (queue[0]?.tokens.length ?? 0) + (settings.softPrompt?.vectors ?? 0) + settings.maxNewTokens;
+  const cache = decoder.newCache(size, Math.min(wanted, contextLength ?? wanted), prefix, exact);
   const rows: Row[] = [];
   // New prompts are read together once a good part of the batch is free: reading them one by one costs more.
   const refill = Math.max(1, size >> 1);
-
   while (rows.length || queue.length) {
     throwIfCancelled(hooks.signal);
     const free = size - rows.length;
@@ -112,6 +133,7 @@ interface Job extends GenerationContext {
   stops: StopFinder;
   /** Rows of the cache share one length (KeyValueCache). */
   exact: boolean;
+  costs: ReadingCosts;
   /** A run may read proposed tokens (drafts.ts). */
   drafts: boolean;
   /** Tokens produced so far. */

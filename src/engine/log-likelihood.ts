@@ -1,22 +1,17 @@
 /**
- * Log-likelihood of continuations. Only the positions that predict a continuation's tokens go through the head; what all
- * requests begin with is read once, and so is a context that several continuations share.
+ * Log-likelihood of continuations. All texts of a call (context and continuation) are a tree of what they begin with:
+ * long beginnings are read once and held for whole batches, shorter ones (a context and its continuations, continuations
+ * that begin alike) are read in one row, and the others go on from copies of it (reading-plan.ts). Only the positions that
+ * predict a continuation's tokens go through the head.
  */
 import type { Hooks, LogLikelihoodRequest, LogLikelihoodResult, SoftPrompt } from '../evaluate/language-model.ts';
 import { HumanError, throwIfCancelled } from '../shared/errors.ts';
 import { type KeyValueCache, type Prefix, placesFor } from './cache.ts';
-import type { Decoder } from './decoder.ts';
-import { commonPrefixLength } from './prefix.ts';
-import type { Distribution, Wanted } from './run-tensors.ts';
+import { type Decoder, pieceLength } from './decoder.ts';
+import { prefixTree } from './prefix-tree.ts';
+import { type Branch, branchesOf, type PrefixGroup, planPrefixes, type ReadingCosts } from './reading-plan.ts';
+import type { Wanted } from './run-tensors.ts';
 import { inFront, isSuffix, readTexts } from './soft-prompt.ts';
-
-/** Continuations of one context. */
-interface Group {
-  context: readonly number[];
-  members: { request: LogLikelihoodRequest; logProbabilities: number[]; greedy: boolean }[];
-}
-
-type Member = Group['members'][number];
 
 export interface ScoringContext {
   decoder: Decoder;
@@ -25,217 +20,267 @@ export interface ScoringContext {
   startToken: number | null;
 }
 
-function groupByContext(
+export interface ScoringSettings {
+  batchSize: number;
+  softPrompt: SoftPrompt | null;
+}
+
+/** One request: what is read, and what is known of it so far. */
+interface Scored {
+  request: LogLikelihoodRequest;
+  /** Context, a placeholder for each vector of a soft prompt behind it, the continuation without its last token. */
+  text: Int32Array;
+  /** Place in the text whose distribution predicts the continuation's first token. */
+  first: number;
+  /** By continuation token. */
+  logProbabilities: Float64Array;
+  left: number;
+  greedy: boolean;
+}
+
+interface Job extends ScoringContext, ScoringSettings {
+  scored: readonly Scored[];
+  texts: readonly Int32Array[];
+  hooks: Hooks<LogLikelihoodResult>;
+  costs: ReadingCosts;
+  /** Rows of a cache share one length (KeyValueCache). */
+  exact: boolean;
+  /** Vectors that stand in front of the text, and behind the context. */
+  front: number;
+  behind: number;
+  /** Tokens read so far. */
+  read: number;
+}
+
+/** Stands for vector `at` of a soft prompt behind the context: no token's id. */
+const placeholder = (at: number): number => -1 - at;
+
+function prepare(
   { contextLength, startToken }: ScoringContext,
-  requests: readonly LogLikelihoodRequest[],
-  vectors: number,
-): Group[] {
-  const groups = new Map<string, Group>();
-  for (const request of requests) {
-    const context = request.context.length || startToken === null ? request.context : [startToken];
-    if (context.length === 0)
-      throw new HumanError(
-        'bad-input',
-        `The context of item ${request.index} has no tokens, and the model has no start token.`,
-        {
-          todo: 'Give the benchmark a prompt template (doc_to_text) that is not empty.',
-        },
-      );
-    const length = context.length + request.continuation.length - 1 + vectors;
-    if (contextLength !== null && length > contextLength)
-      throw new HumanError(
-        'bad-input',
-        `Item ${request.index} needs ${length} positions (${context.length} of context, ${request.continuation.length} of continuation${vectors ? `, ${vectors} of the soft prompt` : ''}); the model's context holds ${contextLength}.`,
-        { todo: 'Use fewer examples or shorter prompts, or a model with a longer context.' },
-      );
-    const key = context.join();
-    const group = groups.get(key) ?? { context, members: [] };
-    group.members.push({ request, logProbabilities: [], greedy: true });
-    groups.set(key, group);
-  }
-  return [...groups.values()].sort((a, b) => b.context.length - a.context.length);
+  request: LogLikelihoodRequest,
+  softPrompt: SoftPrompt | null,
+): Scored {
+  const { continuation } = request;
+  const context = request.context.length || startToken === null ? request.context : [startToken];
+  if (context.length === 0)
+    throw new HumanError(
+      'bad-input',
+      `The context of item ${request.index} has no tokens, and the model has no start token.`,
+      { todo: 'Give the benchmark a prompt template (doc_to_text) that is not empty.' },
+    );
+  const vectors = softPrompt?.vectors ?? 0;
+  const length = context.length + continuation.length - 1 + vectors;
+  if (contextLength !== null && length > contextLength)
+    throw new HumanError(
+      'bad-input',
+      `Item ${request.index} needs ${length} positions (${context.length} of context, ${continuation.length} of continuation${vectors ? `, ${vectors} of the soft prompt` : ''}); the model's context holds ${contextLength}.`,
+      { todo: 'Use fewer examples or shorter prompts, or a model with a longer context.' },
+    );
+  const behind = isSuffix(softPrompt) ? vectors : 0;
+  const placeholders = Array.from({ length: behind }, (_, at) => placeholder(at));
+  return {
+    request,
+    text: Int32Array.from([...context, ...placeholders, ...continuation.slice(0, -1)]),
+    first: context.length + behind - 1,
+    logProbabilities: new Float64Array(continuation.length),
+    left: continuation.length,
+    greedy: true,
+  };
 }
 
-function note(member: Member, target: number, distribution: Distribution): void {
-  member.logProbabilities.push(distribution.targetLogProbability);
-  if (distribution.token !== target) member.greedy = false;
-}
-
-/** Scores all requests; `hooks.onResult` gets each as its batch ends. */
+/** Scores all requests; `hooks.onResult` gets each as its last token is scored. */
 export async function logLikelihood(
   scoring: ScoringContext,
   requests: readonly LogLikelihoodRequest[],
-  settings: { batchSize: number; softPrompt: SoftPrompt | null },
+  settings: ScoringSettings,
   hooks: Hooks<LogLikelihoodResult>,
 ): Promise<void> {
   const { decoder } = scoring;
-  const vectors = settings.softPrompt?.vectors ?? 0;
-  const groups = groupByContext(scoring, requests, vectors);
-  if (!groups.length) return;
-  const size = Math.max(1, settings.batchSize);
-  await decoder.prepare(groups.length / size);
-  const shortest = groups.at(-1)?.context.length ?? 0;
-  const common = decoder.cached
-    ? commonPrefixLength(
-        groups.map(({ context }) => context),
-        shortest - 1,
-      )
-    : 0;
-  const continuation = Math.max(...requests.map((request) => request.continuation.length));
-  const context = groups[0]?.context ?? [];
-  const front = inFront(settings.softPrompt);
-  const rest = context.length - common + continuation;
-  const shares = decoder.cached && (await decoder.sharesPrefix(common + (front?.vectors ?? 0), rest, size));
-  const shared = shares ? common : 0;
-  const longest = context.length + vectors + continuation;
-  // A first run reads context and continuation behind the prefix, a later one the continuation behind the context.
-  const columns = placesFor(longest) + Math.max(context.length - shared, 0) + continuation;
-  const exact = decoder.cached && (await decoder.exactFor(columns));
-  const prefix = shares ? await decoder.readPrefix(context.slice(0, shared), front, hooks.signal, exact) : null;
-  let read = 0;
-  while (groups.length) {
-    throwIfCancelled(hooks.signal);
-    const batch = takeBatch(groups, size, exact, isSuffix(settings.softPrompt));
-    const finished = decoder.cached
-      ? await scoreBatch(decoder, batch, { prefix, shared, softPrompt: settings.softPrompt, size, exact })
-      : await scoreWithoutCache(decoder, batch, settings.softPrompt);
-    read += finished;
-    hooks.onTokens?.(read);
-    for (const { members } of batch)
-      for (const { request, logProbabilities, greedy } of members)
-        await hooks.onResult({
-          index: request.index,
-          tokens: logProbabilities,
-          sum: logProbabilities.reduce((sum, value) => sum + value, 0),
-          greedy,
-        });
+  const { softPrompt } = settings;
+  const scored: Scored[] = [];
+  for (const request of requests)
+    if (request.continuation.length) scored.push(prepare(scoring, request, softPrompt));
+    // Nothing is certain.
+    else await hooks.onResult({ index: request.index, tokens: [], sum: 0, greedy: true });
+  if (!scored.length) return;
+  const texts = scored.map(({ text }) => text);
+  const rows = Math.max(1, settings.batchSize);
+  const front = inFront(softPrompt)?.vectors ?? 0;
+  const behind = isSuffix(softPrompt) ? (softPrompt?.vectors ?? 0) : 0;
+  const tree = prefixTree(texts);
+  await decoder.prepare(tree.leaves / rows);
+  const job = { ...scoring, ...settings, scored, texts, hooks, front, behind, read: 0 };
+  if (!decoder.cached) {
+    const costs: ReadingCosts = { run: 0, continuing: 'token', sharesPrefix: false, rows, steps: 0 };
+    return scoreWithoutCache({ ...job, exact: false, costs }, branchesOf(tree, 0, null));
   }
+  const longest = Math.max(...texts.map(({ length }) => length)) + front;
+  // Behind a cache with room for the longest text, up to all of a text is read.
+  const exact = await decoder.exactFor(placesFor(longest) + Math.min(longest, pieceLength));
+  const costs = await decoder.readingCosts(rows, 0, exact);
+  const limits = scored.map(({ first }) => first - behind);
+  await scoreGroup({ ...job, exact, costs }, planPrefixes(tree, texts, limits, costs));
 }
 
-/** What a group reads behind its context in its first run: the continuation where that is the only one. */
-const behindContext = ({ members }: Group): readonly number[] => {
-  const only = members.length === 1 ? members[0]?.request.continuation : undefined;
-  return only?.slice(0, -1) ?? [];
-};
-
-/** What must be equal in groups that share a batch of rows of one length. */
-const shapeOf = (group: Group, suffix: boolean): string => {
-  const [context, behind] = [group.context.length, behindContext(group).length];
-  return suffix ? `${context}+${behind}` : `${context + behind}`;
-};
-
-function takeBatch(groups: Group[], size: number, sameLength: boolean, suffix: boolean): Group[] {
-  const batch = groups.splice(0, size);
-  if (!sameLength) return batch;
-  const shape = batch[0] && shapeOf(batch[0], suffix);
-  const same = batch.filter((group) => shapeOf(group, suffix) === shape);
-  groups.unshift(...batch.filter((group) => shapeOf(group, suffix) !== shape));
-  return same;
-}
-
-interface BatchSettings {
-  prefix: Prefix | null;
-  /** Tokens of the prefix. */
-  shared: number;
-  softPrompt: SoftPrompt | null;
-  size: number;
-  /** Rows of a cache share one length (KeyValueCache). */
-  exact: boolean;
-}
-
-async function scoreBatch(
-  decoder: Decoder,
-  groups: readonly Group[],
-  { prefix, shared, softPrompt, size, exact }: BatchSettings,
-): Promise<number> {
-  const after = groups.map(behindContext);
-  const lengths = groups.map(({ context }, row) => context.length + (after[row]?.length ?? 0));
-  const longest = Math.max(...lengths) + (softPrompt?.vectors ?? 0);
-  const cache = decoder.newCache(groups.length, longest, prefix, exact);
-  for (const _ of groups) cache.addRow();
-  const wanted: (Wanted & { target: number; member: Member })[] = [];
-  for (const [row, { context, members }] of groups.entries())
-    for (const member of members)
-      for (const [offset, target] of member.request.continuation.entries())
-        if (offset === 0 || members.length === 1)
-          wanted.push({ row, position: context.length - shared - 1 + offset, target, member });
-  const distributions = await readTexts(
-    decoder,
-    cache,
-    0,
-    { texts: groups.map(({ context }) => context.slice(shared)), after },
-    softPrompt,
-    wanted,
+/** Scores what begins with a prefix, then what begins with longer ones: at any time one way through the tree is held. */
+async function scoreGroup(job: Job, group: PrefixGroup): Promise<void> {
+  const { decoder, hooks, exact, costs } = job;
+  const front = inFront(job.softPrompt);
+  const tokens = [...(job.texts[group.text]?.subarray(0, group.length) ?? [])];
+  // Graphs that read token by token behind a cache would read all texts so: there vectors in front go with each row.
+  const alone = costs.continuing !== 'token' || group.length > 0;
+  const prefix = alone ? await decoder.readPrefix(tokens, front, hooks.signal, exact) : null;
+  const branches = group.nodes.flatMap((node) => branchesOf(node, group.length, costs));
+  await scoreBranches(
+    job,
+    prefix,
+    null,
+    branches.map((branch) => ({ branch, row: 0 })),
   );
-  for (const [index, { member, target }] of wanted.entries()) {
-    const distribution = distributions[index];
-    if (distribution) note(member, target, distribution);
-  }
-  let read = lengths.reduce((sum, length) => sum + length - shared, 0);
-  // Further tokens of several continuations: each goes on from a copy of its context's keys and values.
-  const rest = groups.flatMap(({ members }, row) =>
-    members.length > 1
-      ? members.filter(({ request }) => request.continuation.length > 1).map((member) => ({ member, row }))
-      : [],
-  );
-  rest.sort((a, b) => a.member.request.continuation.length - b.member.request.continuation.length);
-  while (rest.length) {
-    let batch = rest.splice(0, size);
-    if (exact) {
-      const key = ({ member, row }: (typeof batch)[number]): string =>
-        `${member.request.continuation.length}/${cache.length(row)}`;
-      const first = batch[0];
-      const same = batch.filter((entry) => first && key(entry) === key(first));
-      rest.unshift(...batch.filter((entry) => !same.includes(entry)));
-      batch = same;
-    }
-    read += await scoreRest(decoder, cache, batch, longest, prefix);
-  }
-  return read;
+  for (const inner of group.inner) await scoreGroup(job, inner);
 }
 
-async function scoreRest(
-  decoder: Decoder,
-  contexts: KeyValueCache,
-  batch: readonly { member: Member; row: number }[],
-  longest: number,
+/** A branch, and the row that it goes on from. */
+interface Growing {
+  branch: Branch;
+  row: number;
+}
+
+/** What rows of one run must have in common. */
+function shapeOf({ branch: { text, start, end } }: Growing, { scored, behind, exact }: Job): string {
+  const vectors = (scored[text]?.first ?? 0) + 1 - behind;
+  const reads = !behind || start > vectors ? 'tokens' : start === vectors ? 'vectors' : 'both';
+  if (!exact) return reads;
+  // Rows of one length, and on both sides of the vectors.
+  return [reads, start, end, reads === 'both' ? vectors : 0].join();
+}
+
+/** Reads branches in batches, the longest first, each behind a row of `parents` or behind the prefix. */
+async function scoreBranches(
+  job: Job,
   prefix: Prefix | null,
-): Promise<number> {
-  const extra = Math.max(...batch.map(({ member }) => member.request.continuation.length));
-  const cache = decoder.newCache(batch.length, longest + extra, prefix, contexts.exact);
-  for (const { row } of batch) cache.addRow(contexts, row);
-  const wanted = batch.flatMap(({ member }, row) =>
-    member.request.continuation.slice(1).map((target, position) => ({ row, position, target, member })),
-  );
-  const texts = batch.map(({ member }) => member.request.continuation.slice(0, -1));
-  const distributions = await decoder.read(cache, 0, texts, wanted);
-  for (const [index, { member, target }] of wanted.entries()) {
-    const distribution = distributions[index];
-    if (distribution) note(member, target, distribution);
+  parents: KeyValueCache | null,
+  branches: readonly Growing[],
+): Promise<void> {
+  const { decoder, exact, costs, front } = job;
+  const left = [...branches].sort((a, b) => b.branch.end - b.branch.start - (a.branch.end - a.branch.start));
+  const held = prefix?.shared ? prefix.cache.length(0) : 0;
+  while (left.length) {
+    throwIfCancelled(job.hooks.signal);
+    const shape = left[0] && shapeOf(left[0], job);
+    const batch: Growing[] = [];
+    for (let at = 0; at < left.length && batch.length < costs.rows; ) {
+      const [next] = left.slice(at, at + 1);
+      if (next && shapeOf(next, job) === shape) {
+        batch.push(next);
+        left.splice(at, 1);
+      } else at++;
+    }
+    const longest = Math.max(...batch.map(({ branch }) => branch.end)) + front;
+    const cache = decoder.newCache(batch.length, longest, prefix, exact);
+    for (const { branch, row } of batch)
+      if (parents) cache.addRow(parents, row, branch.start + front - held);
+      else cache.addRow();
+    await readBatch(job, cache, batch);
+    const forks = batch.flatMap(({ branch }, row) => branch.forks.map((fork) => ({ branch: fork, row })));
+    await scoreBranches(job, prefix, cache, forks);
   }
-  return texts.reduce((sum, text) => sum + text.length, 0);
 }
 
-async function scoreWithoutCache(
-  decoder: Decoder,
-  groups: readonly Group[],
-  softPrompt: SoftPrompt | null,
-): Promise<number> {
-  const members = groups.flatMap(({ context, members }) => members.map((member) => ({ context, member })));
-  const texts = members.map(({ context, member }) => [...context, ...member.request.continuation.slice(0, -1)]);
-  const behind = isSuffix(softPrompt) ? members.map(({ context }) => context.length) : null;
-  const wanted = members.flatMap(({ context, member }, row) =>
-    member.request.continuation.map((target, offset) => ({
-      row,
-      position: behind && offset === 0 ? -1 : context.length - 1 + offset,
-      target,
-      member,
-    })),
-  );
-  const distributions = await decoder.read(null, 0, texts, wanted, { softPrompt, softPromptAt: behind ?? undefined });
-  for (const [index, { member, target }] of wanted.entries()) {
+/** A place whose distribution is wanted, and the requests that it predicts a token of. */
+interface Asked extends Wanted {
+  target: number;
+  of: { scored: Scored; offset: number }[];
+}
+
+/** What is wanted of a row: positions in its text, each with a target once. */
+function askedOf({ scored }: Job, { parts }: Branch, row: number): Asked[] {
+  const asked = new Map<string, Asked>();
+  for (const { texts, from, to } of parts)
+    for (const index of texts) {
+      const one = scored[index];
+      if (!one) continue;
+      const { continuation } = one.request;
+      for (let position = Math.max(from, one.first); position < to; position++) {
+        const offset = position - one.first;
+        const target = continuation[offset];
+        if (target === undefined) break;
+        const key = `${position},${target}`;
+        const same = asked.get(key);
+        if (same) same.of.push({ scored: one, offset });
+        else asked.set(key, { row, position, target, of: [{ scored: one, offset }] });
+      }
+    }
+  return [...asked.values()];
+}
+
+async function readBatch(job: Job, cache: KeyValueCache, batch: readonly Growing[]): Promise<void> {
+  const { decoder, softPrompt, behind } = job;
+  const tokens = batch.map(({ branch: { text, start, end } }) => [...(job.texts[text]?.subarray(start, end) ?? [])]);
+  const asked = batch.flatMap(({ branch }, row) => askedOf(job, branch, row));
+  const starts = batch.map(({ branch }) => branch.start);
+  const wanted = asked.map(({ row, position, target }) => ({ row, position: position - (starts[row] ?? 0), target }));
+  const vectors = tokens.map((list) => (behind ? list.indexOf(placeholder(0)) : -1));
+  const distributions = vectors.every((at) => at < 0)
+    ? await readTexts(decoder, cache, 0, { texts: tokens }, behind ? null : softPrompt, wanted)
+    : await readTexts(
+        decoder,
+        cache,
+        0,
+        {
+          texts: tokens.map((list, row) => list.slice(0, vectors[row])),
+          after: tokens.map((list, row) => list.slice((vectors[row] ?? 0) + behind)),
+        },
+        softPrompt,
+        wanted.map((want) => ({ ...want, position: want.position - behind })),
+      );
+  await settle(job, asked, distributions, tokens);
+}
+
+/** Notes what a run has found, and hands over the requests that are scored with it. */
+async function settle(
+  job: Job,
+  asked: readonly Asked[],
+  distributions: readonly { token: number; targetLogProbability: number }[],
+  tokens: readonly (readonly number[])[],
+): Promise<void> {
+  const { hooks } = job;
+  const finished: Scored[] = [];
+  for (const [index, { target, of }] of asked.entries()) {
     const distribution = distributions[index];
-    if (distribution) note(member, target, distribution);
+    if (!distribution) throw new Error('A run gave fewer distributions than were asked for.');
+    for (const { scored, offset } of of) {
+      scored.logProbabilities[offset] = distribution.targetLogProbability;
+      if (distribution.token !== target) scored.greedy = false;
+      if (--scored.left === 0) finished.push(scored);
+    }
   }
-  return texts.reduce((sum, text) => sum + text.length, 0);
+  job.read += tokens.reduce((sum, { length }) => sum + length, 0);
+  hooks.onTokens?.(job.read);
+  for (const { request, logProbabilities, greedy } of finished)
+    await hooks.onResult({
+      index: request.index,
+      tokens: [...logProbabilities],
+      sum: logProbabilities.reduce((sum, value) => sum + value, 0),
+      greedy,
+    });
+}
+
+/** Graphs without a cache read whole texts; one that begins another is read with it. */
+async function scoreWithoutCache(job: Job, branches: readonly Branch[]): Promise<void> {
+  const { decoder, softPrompt, behind, scored, texts, costs } = job;
+  const left = [...branches].sort((a, b) => b.end - a.end);
+  while (left.length) {
+    throwIfCancelled(job.hooks.signal);
+    const batch = left.splice(0, costs.rows);
+    const asked = batch.flatMap((branch, row) => askedOf(job, branch, row));
+    const tokens = batch.map(({ text }) => [...(texts[text] ?? [])].filter((id) => id >= 0));
+    const contexts = batch.map(({ text }) => (scored[text]?.first ?? 0) + 1 - behind);
+    const wanted = asked.map(({ row, position, target }) => {
+      const last = (contexts[row] ?? 0) + behind - 1;
+      return { row, position: !behind || position > last ? position - behind : -1, target };
+    });
+    const softPromptAt = behind ? contexts : undefined;
+    await settle(job, asked, await decoder.read(null, 0, tokens, wanted, { softPrompt, softPromptAt }), tokens);
+  }
 }

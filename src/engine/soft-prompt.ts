@@ -34,7 +34,7 @@ export async function readTexts(
     return decoder.read(cache, from, whole, wanted, { ...options, softPrompt: unread ? softPrompt : null });
   }
   const behind = wanted.map((want) => ({ ...want, position: want.position - (texts[want.row]?.length ?? 0) }));
-  await decoder.read(cache, from, texts, [], { signal: options.signal });
+  if (texts.some(({ length }) => length > 0)) await decoder.read(cache, from, texts, [], { signal: options.signal });
   if (await decoder.continues()) return decoder.read(cache, from, rest, behind, { ...options, softPrompt });
   return readOneByOne(decoder, cache, from, rest, softPrompt, behind, options);
 }

@@ -1,0 +1,167 @@
+/**
+ * What of many texts is read once, and how. A beginning that several texts share can be
+ *
+ * - a prefix: read by itself and held once for whole batches of rows (shared-prefix.ts);
+ * - a fork: one text is read in full, and others go on from a copy of its keys and values;
+ * - read again with each text, where it is too short for either to pay.
+ *
+ * Costs are counted in positions: what one token more in a run costs.
+ */
+import { type PrefixNode, type Text, textsBelow } from './prefix-tree.ts';
+import type { Continuing } from './trials.ts';
+
+export interface ReadingCosts {
+  /** What a run costs besides its tokens: reading all weights once. */
+  run: number;
+  /** How the graph reads several tokens behind a cache. */
+  continuing: Continuing;
+  /** A prefix is held once for all rows of a batch, else copied to each. */
+  sharesPrefix: boolean;
+  /** Rows of a batch. */
+  rows: number;
+  /** Steps of one token that each row takes behind its text. */
+  steps: number;
+}
+
+/**
+ * Copying a position's keys and values to another row, there and within ONNX Runtime, and attention over it, per row and
+ * step; as shares of computing it. SmolLM2-135M, 2 threads: 92 KB copied against 0.2 GFLOP computed; a prefix of 900
+ * tokens in each of 8 rows doubled the time of a step.
+ */
+const copyCost = 1 / 40;
+const attendCost = 1 / 450;
+
+/** What else texts cost that share `shared` tokens behind `rest` own ones each; the least of the three. */
+export function howToShare(
+  { run, continuing, sharesPrefix, rows, steps }: ReadingCosts,
+  { texts, shared, rest, alone }: { texts: number; shared: number; rest: number; alone: boolean },
+): 'prefix' | 'fork' | 'again' {
+  if (texts < 2 || shared < 1) return 'again';
+  // Behind a cache some graphs read one row at a time, or one token.
+  const behind = { batch: run / rows, row: run, token: (run * rest) / Math.min(rows, texts) }[continuing];
+  const attend = texts * steps * shared * attendCost;
+  const again = texts * (shared + run / rows) + attend;
+  // Rows of other beginnings do not fill up the last batch.
+  const spare = alone ? 0 : (Math.ceil(texts / rows) - texts / rows) * run * (1 + steps);
+  const copies = shared * copyCost;
+  const prefix = shared + run + spare + texts * (behind + (sharesPrefix ? 0 : copies)) + (sharesPrefix ? 0 : attend);
+  const fork = shared + run / rows + (texts - 1) * (behind + copies) + attend;
+  if (prefix <= fork && prefix < again) return 'prefix';
+  return fork < again ? 'fork' : 'again';
+}
+
+/** Texts whose rows all begin with the same tokens, read once. */
+export interface PrefixGroup {
+  /** Tokens that are read once. */
+  length: number;
+  /** A text that begins with them. */
+  text: number;
+  /** What is read behind them, as trees. */
+  nodes: PrefixNode[];
+  /** Groups with longer beginnings, this one's included. */
+  inner: PrefixGroup[];
+}
+
+const restOf = (node: PrefixNode, texts: readonly Text[], length: number): number => {
+  const below = textsBelow(node);
+  return below.reduce((sum, index) => sum + (texts[index]?.length ?? 0) - length, 0) / Math.max(1, below.length);
+};
+
+/** Prefixes within prefixes: each holds its own copy of what it begins with. */
+const mostNested = 4;
+
+/**
+ * Which beginnings are read by themselves. `limits`: for each text how many of its tokens may belong to one, all others
+ * being wanted in a row.
+ */
+export function planPrefixes(
+  root: PrefixNode,
+  texts: readonly Text[],
+  limits: readonly number[],
+  costs: ReadingCosts,
+): PrefixGroup {
+  const limitOf = new Map<PrefixNode, number>();
+  const limit = (node: PrefixNode): number => {
+    const known = limitOf.get(node);
+    if (known !== undefined) return known;
+    let least = node.depth;
+    for (const end of node.ends) least = Math.min(least, limits[end] ?? 0);
+    for (const child of node.children) least = Math.min(least, limit(child));
+    limitOf.set(node, least);
+    return least;
+  };
+  /** Rows that a subtree takes, where each text of generation is one. */
+  const rowsOf = (node: PrefixNode): number => (costs.steps ? node.texts : node.leaves);
+  const all = rowsOf(root);
+  const pays = (node: PrefixNode, from: number): boolean => {
+    const shared = limit(node) - from;
+    if (shared < 1) return false;
+    const rows = rowsOf(node);
+    if (rows < 2) return false;
+    const rest = costs.continuing === 'token' ? restOf(node, texts, limit(node)) : 0;
+    return howToShare(costs, { texts: rows, shared, rest, alone: rows === all }) === 'prefix';
+  };
+  const paysBelow = (node: PrefixNode, from: number): boolean =>
+    pays(node, from) || node.children.some((child) => paysBelow(child, from));
+  const split = (node: PrefixNode, group: PrefixGroup, nested: number): void => {
+    if (node.ends.length) group.nodes.push({ ...node, children: [], leaves: 1, texts: node.ends.length });
+    for (const child of node.children) place(child, group, nested);
+  };
+  const settle = (node: PrefixNode, group: PrefixGroup, nested: number): void => {
+    if (nested < mostNested && node.children.some((child) => paysBelow(child, group.length)))
+      split(node, group, nested);
+    else group.nodes.push(node);
+  };
+  const place = (node: PrefixNode, group: PrefixGroup, nested: number): void => {
+    if (nested >= mostNested || !pays(node, group.length)) {
+      settle(node, group, nested);
+      return;
+    }
+    const inner: PrefixGroup = { length: limit(node), text: node.text, nodes: [], inner: [] };
+    group.inner.push(inner);
+    if (node.depth === inner.length) split(node, inner, nested + 1);
+    else settle(node, inner, nested + 1);
+  };
+  const whole: PrefixGroup = { length: 0, text: root.text, nodes: [], inner: [] };
+  settle(root, whole, 0);
+  return whole;
+}
+
+/** Tokens [start, end) of a text that are read in one row, and what goes on from copies of it. */
+export interface Branch {
+  text: number;
+  start: number;
+  end: number;
+  /** Texts whose tokens [from, to) are read here. */
+  parts: { texts: readonly number[]; from: number; to: number }[];
+  forks: Branch[];
+}
+
+/** The rows that read a subtree behind `start` tokens of it, the longest way through it first in each. */
+export function branchesOf(node: PrefixNode, start: number, costs: ReadingCosts | null): Branch[] {
+  const part = (texts: readonly number[], to: number) => ({ texts, from: start, to });
+  if (!node.children.length)
+    return [{ text: node.text, start, end: node.depth, parts: [part(node.ends, node.depth)], forks: [] }];
+  const shared = node.depth - start;
+  const rest = node.children.reduce((sum, child) => sum + child.depth - node.depth, 0) / node.children.length;
+  const texts = node.children.length;
+  const apart = costs === null || howToShare({ ...costs, steps: 0 }, { texts, shared, rest, alone: true }) === 'again';
+  const inner = node.children.flatMap((child) => branchesOf(child, apart ? start : node.depth, costs));
+  const [first] = inner;
+  if (!first) throw new Error('A node with children has branches.');
+  if (apart) {
+    // What ends here is read in any of the rows.
+    if (node.ends.length) first.parts.push(part(node.ends, node.depth));
+    return inner;
+  }
+  const longest = inner.reduce((best, branch) => (branch.end > best.end ? branch : best), first);
+  const others = inner.filter((branch) => branch !== longest);
+  return [
+    {
+      ...longest,
+      start,
+      parts: [part(textsBelow(node), node.depth), ...longest.parts],
+      forks: [...others, ...longest.forks],
+    },
+  ];
+}
