@@ -15,8 +15,9 @@ import {
 import { filters, tests } from './template-filters.ts';
 import { methodOf } from './template-methods.ts';
 import { item, operators, slice } from './template-operators.ts';
+import { type Arguments, Namespace, Scope, type TemplateFunction, Undefined } from './template-scope.ts';
 
-/** A node of the tree that `@huggingface/jinja` parses; each kind of node has some of the fields. */
+/** A node of the tree that `template-parser.ts` makes; each kind of node has some of the fields. */
 export interface Syntax {
   type: string;
   value?: unknown;
@@ -41,7 +42,8 @@ export interface Syntax {
   operand?: Syntax;
   filter?: Syntax;
   negate?: boolean;
-  lhs?: Syntax;
+  links?: { operator: string; right: Syntax }[];
+  filters?: Syntax[];
   argument?: Syntax;
   key?: Syntax;
   start?: Syntax;
@@ -52,71 +54,9 @@ export interface Syntax {
   falseExpr?: Syntax;
 }
 
-/** What a name that is not there evaluates to: any use but `is defined` and `default` is an error. */
-export class Undefined {
-  constructor(
-    readonly reason: string,
-    /** Jinja2 prints the missing branch of `{{ a if b }}` as nothing, even with StrictUndefined. */
-    readonly lenient = false,
-  ) {}
-}
-
-export interface Arguments {
-  positional: unknown[];
-  named: Map<string, unknown>;
-}
-export type TemplateFunction = (args: Arguments) => unknown;
-
-/** `namespace(...)`: the one thing whose attributes a template may set. */
-class Namespace {
-  readonly values = new Map<string, unknown>();
-}
-
 class LoopControl {
   constructor(readonly kind: 'Break' | 'Continue') {}
 }
-
-export class Scope {
-  constructor(
-    private readonly parent: Scope | null,
-    readonly names = new Map<string, unknown>(),
-  ) {}
-  find(name: string): unknown {
-    if (this.names.has(name)) return this.names.get(name);
-    if (this.parent) return this.parent.find(name);
-    return globals.has(name) ? globals.get(name) : new Undefined(`"${name}" is undefined`);
-  }
-}
-
-/** Longest list that `range` may give: a template is rendered in the editor too. */
-const longestRange = 100_000;
-
-function range({ positional }: Arguments): number[] {
-  const [first = 0, second, third = 1] = positional.map(Number);
-  const [start, stop, step] = second === undefined ? [0, first, 1] : [first, second, third];
-  const length = Math.max(0, Math.ceil((stop - start) / step));
-  if (!(length <= longestRange)) throw new PythonError(`range() of ${length} entries is too long`);
-  return Array.from({ length }, (_, i) => start + i * step);
-}
-
-export const globals: ReadonlyMap<string, unknown> = new Map<string, unknown>([
-  ['true', true],
-  ['True', true],
-  ['false', false],
-  ['False', false],
-  ['none', null],
-  ['None', null],
-  ['range', range],
-  ['dict', ({ named }: Arguments) => new Map(named)],
-  [
-    'namespace',
-    ({ named }: Arguments) => {
-      const made = new Namespace();
-      for (const [key, value] of named) made.values.set(key, value);
-      return made;
-    },
-  ],
-]);
 
 export class Evaluator {
   block(nodes: readonly Syntax[], scope: Scope): string {
@@ -132,8 +72,8 @@ export class Evaluator {
 
   private print(node: Syntax, scope: Scope): string {
     switch (node.type) {
-      case 'Comment':
-        return '';
+      case 'Text':
+        return String(node.value);
       case 'Set':
         this.set(node, scope);
         return '';
@@ -150,7 +90,13 @@ export class Evaluator {
         return str(this.call(this.evaluate(node.call?.callee, scope), args, 'call'));
       }
       case 'FilterStatement':
-        return str(this.filter(this.block(node.body ?? [], new Scope(scope)), node.filter, scope));
+        return str(this.filtered(this.block(node.body ?? [], new Scope(scope)), node, scope));
+      case 'With': {
+        const inner = new Scope(scope);
+        for (const assignment of node.args ?? [])
+          this.bind(assignment.assignee, this.evaluate(assignment.value as Syntax, scope), inner);
+        return this.block(node.body ?? [], inner);
+      }
       case 'Break':
       case 'Continue':
         throw new LoopControl(node.type);
@@ -166,7 +112,7 @@ export class Evaluator {
   private set(node: Syntax, scope: Scope): void {
     const value = node.value
       ? this.evaluate(node.value as Syntax, scope)
-      : this.block(node.body ?? [], new Scope(scope));
+      : this.filtered(this.block(node.body ?? [], new Scope(scope)), node, scope);
     const { assignee } = node;
     if (assignee?.type === 'MemberExpression') {
       const target = this.evaluate(assignee.object, scope);
@@ -198,13 +144,12 @@ export class Evaluator {
   }
 
   private loop(node: Syntax, scope: Scope): string {
-    const select = node.iterable?.type === 'SelectExpression' ? node.iterable : null;
-    let items = this.iterate(this.evaluate(select ? select.lhs : node.iterable, scope));
-    if (select)
+    let items = this.iterate(this.evaluate(node.iterable, scope));
+    if (node.test)
       items = items.filter((item) => {
         const inner = new Scope(scope);
         this.bind(node.loopvar, item, inner);
-        return this.test(select.test, inner);
+        return this.test(node.test, inner);
       });
     if (items.length === 0) return this.block(node.defaultBlock ?? [], new Scope(scope));
     let out = '';
@@ -280,6 +225,11 @@ export class Evaluator {
     return (callee as TemplateFunction)(args);
   }
 
+  /** A block's text through the filters of its tag. */
+  private filtered(text: string, { filters: names = [] }: Syntax, scope: Scope): unknown {
+    return names.reduce<unknown>((value, filter) => this.filter(value, filter, scope), text);
+  }
+
   private filter(operand: unknown, node: Syntax | undefined, scope: Scope): unknown {
     const called = node?.type === 'CallExpression';
     const name = String(called ? node.callee?.value : node?.value);
@@ -327,11 +277,12 @@ export class Evaluator {
         return this.unary(node, scope);
       case 'BinaryExpression':
         return this.binary(node, scope);
+      case 'Comparison':
+        return this.comparison(node, scope);
       case 'Ternary':
-        return this.evaluate(this.test(node.condition, scope) ? node.trueExpr : node.falseExpr, scope);
-      case 'SelectExpression':
-        return this.test(node.test, scope)
-          ? this.evaluate(node.lhs, scope)
+        if (this.test(node.condition, scope)) return this.evaluate(node.trueExpr, scope);
+        return node.falseExpr
+          ? this.evaluate(node.falseExpr, scope)
           : new Undefined('the inline if-expression evaluated to false and no else section was defined', true);
       default:
         throw new PythonError(`Softbench does not know "${node.type}" in templates.`);
@@ -386,7 +337,23 @@ export class Evaluator {
     const left = this.defined(this.evaluate(node.left, scope));
     if (operator === 'and') return truthy(left) ? this.defined(this.evaluate(node.right, scope)) : left;
     if (operator === 'or') return truthy(left) ? left : this.defined(this.evaluate(node.right, scope));
-    const right = this.defined(this.evaluate(node.right, scope));
+    return this.compute(operator, left, this.defined(this.evaluate(node.right, scope)));
+  }
+
+  /** Each value with its neighbour, up to the first that does not hold. */
+  private comparison(node: Syntax, scope: Scope): unknown {
+    let left = this.defined(this.evaluate(node.left, scope));
+    let holds: unknown = true;
+    for (const { operator, right: side } of node.links ?? []) {
+      const right = this.defined(this.evaluate(side, scope));
+      holds = this.compute(operator, left, right);
+      if (!truthy(holds)) return holds;
+      left = right;
+    }
+    return holds;
+  }
+
+  private compute(operator: string, left: unknown, right: unknown): unknown {
     const compute = operators[operator];
     if (!compute) throw new PythonError(`Softbench does not know the operator "${operator}" in templates.`);
     const result = compute(left, right);

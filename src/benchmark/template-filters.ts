@@ -17,9 +17,10 @@ import {
   typeName,
 } from './python.ts';
 import { substitute } from './python-regex.ts';
-import { type Arguments, type Evaluator, Undefined } from './template-evaluator.ts';
+import type { Evaluator } from './template-evaluator.ts';
 import { methodOf } from './template-methods.ts';
 import { compare, item } from './template-operators.ts';
+import { type Arguments, Undefined } from './template-scope.ts';
 
 type Filter = (value: unknown, args: Arguments, evaluator: Evaluator) => unknown;
 
@@ -373,6 +374,7 @@ export const tests: ReadonlyMap<string, Test> = new Map<string, Test>([
   ['none', (value) => value === null],
   ['number', (value) => isNumber(value)],
   ['odd', (value) => Math.abs(Number(value) % 2) === 1],
+  ['sameas', (a, b) => Object.is(a, b)],
   ['sequence', (value) => typeof value === 'string' || Array.isArray(value) || isDict(value)],
   ['string', (value) => typeof value === 'string'],
   ['true', (value) => value === true],

@@ -14,7 +14,7 @@ import {
   str,
   strip,
 } from './python.ts';
-import type { Arguments, TemplateFunction } from './template-evaluator.ts';
+import type { Arguments, TemplateFunction } from './template-scope.ts';
 
 type Method<Owner> = (owner: Owner, args: unknown[], named: Map<string, unknown>) => unknown;
 

@@ -1,11 +1,14 @@
 /**
  * Templates as lm-evaluation-harness renders them: Jinja2 with `keep_trailing_newline`, no block trimming, and every
- * use of an undefined name an error (StrictUndefined). Read by `@huggingface/jinja`'s parser; evaluated here with
- * Python's values, since `{{['no', 'yes'][label]}}` or `{{choices.index(answer)}}` must mean what they mean in Python.
+ * use of an undefined name an error (StrictUndefined). Evaluated with Python's values, since `{{['no', 'yes'][label]}}` or `{{choices.index(answer)}}` must mean what they mean in Python.
  */
-import { parse, tokenize } from '@huggingface/jinja';
 import { PythonError, str } from './python.ts';
-import { Evaluator, globals, Scope, type Syntax } from './template-evaluator.ts';
+import { Evaluator, type Syntax } from './template-evaluator.ts';
+import { type Grammar, parse } from './template-parser.ts';
+import { globals, Scope } from './template-scope.ts';
+
+/** The environment of lm-evaluation-harness. */
+const grammar: Grammar = { trimBlocks: false, lstripBlocks: false, keepTrailingNewline: true, chatTags: false };
 
 /** A template that cannot be read or rendered; the message is for people. */
 export class TemplateError extends PythonError {}
@@ -18,7 +21,7 @@ export class Template {
   /** @throws TemplateError where the syntax is wrong */
   constructor(readonly source: string) {
     try {
-      this.program = parse(tokenize(prepare(source))) as unknown as Syntax;
+      this.program = parse(source, grammar);
     } catch (thrown) {
       throw new TemplateError(`The template cannot be read: ${messageOf(thrown)}.`);
     }
@@ -63,7 +66,8 @@ export class Template {
   filters(): string[] {
     const found = new Set<string>();
     visit(this.program, (node) => {
-      if (node.type === 'FilterExpression' || node.type === 'FilterStatement') found.add(filterName(node));
+      if (node.type === 'FilterExpression') found.add(filterName(node.filter));
+      for (const filter of node.filters ?? []) found.add(filterName(filter));
     });
     return [...found];
   }
@@ -73,37 +77,21 @@ const messageOf = (thrown: unknown): string =>
   (thrown instanceof Error ? thrown.message : str(thrown)).replace(/\.$/, '');
 
 const statements = new Set([
+  'Text',
   'Set',
   'If',
   'For',
   'Macro',
   'CallStatement',
   'FilterStatement',
+  'With',
   'Break',
   'Continue',
-  'Comment',
 ]);
-const isExpression = (node: Syntax): boolean => !statements.has(node.type) && node.type !== 'StringLiteral';
+const isExpression = (node: Syntax): boolean => !statements.has(node.type);
 
-/**
- * Makes the tokenizer read the source as Jinja2 does: line ends are `\n`; a trailing newline stays (it strips one); a
- * backslash before a character that is no escape stays in a string.
- */
-function prepare(source: string): string {
-  const text = source.replace(/\r\n?/g, '\n');
-  const escaped = text.replace(/\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\}/g, (tag) =>
-    tag.replace(/\\([\s\S])/g, (whole, character: string) => {
-      if (character === '\n') return '';
-      return 'ntrbfvxu\'"\\'.includes(character) ? whole : `\\\\${character}`;
-    }),
-  );
-  return escaped.endsWith('\n') ? `${escaped}\n` : escaped;
-}
-
-const filterName = (node: Syntax): string => {
-  const { filter } = node;
-  return String(filter?.type === 'CallExpression' ? filter.callee?.value : filter?.value);
-};
+const filterName = (filter: Syntax | undefined): string =>
+  String(filter?.type === 'CallExpression' ? filter.callee?.value : filter?.value);
 
 const isNode = (value: unknown): value is Syntax => typeof value === 'object' && value !== null && 'type' in value;
 
@@ -115,6 +103,7 @@ function children(node: Syntax): Syntax[] {
     else if (value instanceof Map) for (const [k, v] of value) found.push(...[k, v].filter(isNode));
     else if (isNode(value)) found.push(value);
   }
+  found.push(...(node.links?.map(({ right }) => right) ?? []));
   return found;
 }
 
@@ -138,18 +127,27 @@ function walk(node: Syntax | null | undefined, bound: Set<string>, found: Set<st
       if (!bound.has(String(node.value))) found.add(String(node.value));
       return;
     case 'For': {
-      const select = node.iterable?.type === 'SelectExpression' ? node.iterable : null;
-      walk(select ? select.lhs : node.iterable, bound, found);
+      walk(node.iterable, bound, found);
       const inner = new Set(bound).add('loop');
       bind(node.loopvar, inner);
-      if (select) walk(select.test, inner, found);
+      walk(node.test, inner, found);
       all(node.body, inner);
       all(node.defaultBlock, inner);
+      return;
+    }
+    case 'With': {
+      const inner = new Set(bound);
+      for (const { value, assignee } of node.args ?? []) {
+        walk(value as Syntax, bound, found);
+        bind(assignee, inner);
+      }
+      all(node.body, inner);
       return;
     }
     case 'Set':
       all([node.value as Syntax]);
       all(node.body);
+      for (const filter of node.filters ?? []) if (filter.type === 'CallExpression') all(filter.args);
       bind(node.assignee, bound);
       return;
     case 'Macro': {
@@ -169,13 +167,17 @@ function walk(node: Syntax | null | undefined, bound: Set<string>, found: Set<st
     case 'TestExpression':
       if (!['defined', 'undefined'].includes(String(node.test?.value))) walk(node.operand, bound, found);
       return;
+    case 'Comparison':
+      walk(node.left, bound, found);
+      all(node.links?.map(({ right }) => right));
+      return;
     case 'FilterExpression':
-      if (!['default', 'd'].includes(filterName(node))) walk(node.operand, bound, found);
+      if (!['default', 'd'].includes(filterName(node.filter))) walk(node.operand, bound, found);
       if (node.filter?.type === 'CallExpression') all(node.filter.args);
       return;
     case 'FilterStatement':
       all(node.body);
-      if (node.filter?.type === 'CallExpression') all(node.filter.args);
+      for (const filter of node.filters ?? []) if (filter.type === 'CallExpression') all(filter.args);
       return;
     case 'KeywordArgumentExpression':
       walk(node.value as Syntax, bound, found);

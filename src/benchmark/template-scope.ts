@@ -1,0 +1,64 @@
+/** What the names of a template stand for: the item's fields, what the template sets, Jinja2's own. */
+import { PythonError } from './python.ts';
+
+/** What a name that is not there evaluates to: any use but `is defined` and `default` is an error, where names are strict. */
+export class Undefined {
+  constructor(
+    readonly reason: string,
+    /** Jinja2 prints the missing branch of `{{ a if b }}` as nothing, even with StrictUndefined. */
+    readonly lenient = false,
+  ) {}
+}
+
+export interface Arguments {
+  positional: unknown[];
+  named: Map<string, unknown>;
+}
+export type TemplateFunction = (args: Arguments) => unknown;
+
+/** `namespace(...)`: the one thing whose attributes a template may set. */
+export class Namespace {
+  readonly values = new Map<string, unknown>();
+}
+
+export class Scope {
+  constructor(
+    private readonly parent: Scope | null,
+    readonly names = new Map<string, unknown>(),
+  ) {}
+  find(name: string): unknown {
+    if (this.names.has(name)) return this.names.get(name);
+    if (this.parent) return this.parent.find(name);
+    return globals.has(name) ? globals.get(name) : new Undefined(`"${name}" is undefined`);
+  }
+}
+
+/** Longest list that `range` may give: a template is rendered in the editor too. */
+const longestRange = 100_000;
+
+function range({ positional }: Arguments): number[] {
+  const [first = 0, second, third = 1] = positional.map(Number);
+  const [start, stop, step] = second === undefined ? [0, first, 1] : [first, second, third];
+  const length = Math.max(0, Math.ceil((stop - start) / step));
+  if (!(length <= longestRange)) throw new PythonError(`range() of ${length} entries is too long`);
+  return Array.from({ length }, (_, i) => start + i * step);
+}
+
+export const globals: ReadonlyMap<string, unknown> = new Map<string, unknown>([
+  ['true', true],
+  ['True', true],
+  ['false', false],
+  ['False', false],
+  ['none', null],
+  ['None', null],
+  ['range', range],
+  ['dict', ({ named }: Arguments) => new Map(named)],
+  [
+    'namespace',
+    ({ named }: Arguments) => {
+      const made = new Namespace();
+      for (const [key, value] of named) made.values.set(key, value);
+      return made;
+    },
+  ],
+]);
