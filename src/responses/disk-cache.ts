@@ -26,6 +26,8 @@ const headLength = keyDigits + checksumDigits + 2;
 /** Lines wait in memory until there are so many bytes of them or the oldest is so old: a kill costs the cache no more. */
 const bufferBytes = 64 * 1024;
 const bufferMilliseconds = 250;
+const leastShardBytes = 4096;
+const mostShardBytes = 64 * 2 ** 20;
 /** Neighbouring lines are read in one go, up to so many bytes and over gaps of so many. */
 const readBytes = 1 << 20;
 const gapBytes = 16 * 1024;
@@ -66,6 +68,8 @@ export class DiskCache {
   #waitingBytes = 0;
   #waitingSince = 0;
   #broken = false;
+  /** Size from which on a shard is full. Shards are what is removed when room is made: several, so that little goes at a time. */
+  readonly #shardBytes: number;
 
   /** @param storeFolder holds `responses/` */
   constructor(
@@ -73,6 +77,7 @@ export class DiskCache {
     private readonly context: Context,
     private readonly options: DiskCacheOptions,
   ) {
+    this.#shardBytes = Math.max(leastShardBytes, Math.min(mostShardBytes, options.limitBytes / 8));
     this.#folder = join(storeFolder, responsesFolder, context.digest.slice(0, 16));
     try {
       makeRoom(storeFolder, options.limitBytes);
@@ -182,7 +187,8 @@ export class DiskCache {
     if (this.#waiting.length === 0) this.#waitingSince = performance.now();
     this.#waiting.push({ key: Buffer.from(key), line });
     this.#waitingBytes += line.length;
-    if (this.#waitingBytes >= bufferBytes || performance.now() - this.#waitingSince > bufferMilliseconds) this.flush();
+    const enough = Math.min(bufferBytes, this.#shardBytes);
+    if (this.#waitingBytes >= enough || performance.now() - this.#waitingSince > bufferMilliseconds) this.flush();
   }
 
   /** Hands waiting lines to the system, which keeps them even where this process is killed. */
@@ -190,11 +196,8 @@ export class DiskCache {
     const group = this.#waiting.splice(0);
     this.#waitingBytes = 0;
     if (group.length === 0 || this.#broken) return;
-    const { limitBytes } = this.options;
-    // Shards are what is removed when room is made: several of them, so that little goes at a time.
-    const shardBytes = Math.max(4096, Math.min(64 * 2 ** 20, limitBytes / 8));
     try {
-      this.#own ??= this.#open(shardBytes);
+      this.#own ??= this.#open();
       const own = this.#own;
       const bytes = Buffer.concat(group.map(({ line }) => line));
       let written = 0;
@@ -206,22 +209,22 @@ export class DiskCache {
       }
       const shard = this.#shards[own.shard];
       if (shard) shard.known = own.size;
-      if (own.size < shardBytes) return;
+      if (own.size < this.#shardBytes) return;
       this.#giveBack();
-      makeRoom(this.storeFolder, limitBytes);
+      makeRoom(this.storeFolder, this.options.limitBytes);
     } catch (thrown) {
       this.#giveUp('written', thrown);
     }
   }
 
-  #open(shardBytes: number): OwnShard {
+  #open(): OwnShard {
     mkdirSync(this.#folder, { recursive: true });
     try {
       writeFileSync(join(this.#folder, aboutFile), `${JSON.stringify(this.context.about, null, 2)}\n`, { flag: 'wx' });
     } catch (thrown) {
       if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown;
     }
-    const { path, handle } = takeShard(this.#folder, shardBytes);
+    const { path, handle } = takeShard(this.#folder, this.#shardBytes);
     // Read under its new name: another process may have written to it since this one read it.
     const shard = this.#shards.push({ handle: openSync(path, 'r'), known: 0, used: true }) - 1;
     this.#take(shard);
