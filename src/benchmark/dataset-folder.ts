@@ -7,7 +7,7 @@ import { HumanError } from '../shared/errors.ts';
 import { globPattern } from './glob.ts';
 
 /** Formats that rows can be read from. */
-export type DataFormat = 'json' | 'csv' | 'parquet';
+export type DataFormat = 'json' | 'csv' | 'parquet' | 'arrow';
 
 const formats: Readonly<Record<string, DataFormat>> = {
   json: 'json',
@@ -16,6 +16,7 @@ const formats: Readonly<Record<string, DataFormat>> = {
   csv: 'csv',
   tsv: 'csv',
   parquet: 'parquet',
+  arrow: 'arrow',
 };
 
 /** The format that a file's name says, compression aside; null: not data that can be read. */
@@ -26,8 +27,10 @@ export function formatOf(file: string): DataFormat | null {
 
 export interface DatasetSplits {
   configuration: string;
-  /** Paths within the repository, by split, in order. */
+  /** Paths within the repository, by split, in order. Without splits of which files are missing. */
   splits: Map<string, string[]>;
+  /** Splits that the card or the name of a shard tells of, whether their files are there or not. */
+  declared: string[];
 }
 
 const defaultSplits = ['train', 'validation', 'test'];
@@ -130,6 +133,34 @@ function ofOneFormat(splits: ReadonlyMap<string, string[]>): Map<string, string[
   );
 }
 
+/** A split of which shards are missing (`…-00001-of-00003`) would be one with fewer rows: it is left out. */
+function wholeSplits(splits: ReadonlyMap<string, string[]>): Map<string, string[]> {
+  return new Map(
+    [...splits].filter(([, files]) => {
+      const counts = new Map<string, { there: number; of: number }>();
+      for (const file of files) {
+        const [, before, of] = /^(.*)-\d{5}-of-(\d{5})(?=[^/]*$)/.exec(file) ?? [];
+        if (before === undefined) continue;
+        const key = `${before} ${of}`;
+        counts.set(key, { there: (counts.get(key)?.there ?? 0) + 1, of: Number(of) });
+      }
+      return files.length > 0 && [...counts.values()].every(({ there, of }) => there >= of);
+    }),
+  );
+}
+
+/** A folder as `DatasetDict.save_to_disk` writes it: a folder of Arrow files for each split, or one split alone. */
+function savedSplits(files: readonly string[]): Map<string, string[]> | null {
+  const arrow = files.filter((file) => file.endsWith('.arrow'));
+  if (files.includes('dataset_dict.json')) {
+    const folders = [...new Set(arrow.map((file) => file.slice(0, file.indexOf('/'))))];
+    return new Map(folders.map((folder) => [folder, arrow.filter((file) => file.startsWith(`${folder}/data-`))]));
+  }
+  return files.includes('state.json') && arrow.length > 0
+    ? new Map([['train', arrow.filter((file) => !file.includes('/'))]])
+    : null;
+}
+
 const within = (file: string, folder: string | null): boolean =>
   folder === null || folder === '' || file.startsWith(`${folder}/`);
 
@@ -138,6 +169,8 @@ const within = (file: string, folder: string | null): boolean =>
  * @param files all paths in the repository, `/` between folders
  * @param readme the text of README.md, null where there is none
  * @param configuration `dataset_name`; null takes the default one
+ * @param layout `converted`: the Hub's own conversion, a folder for each configuration; `own`: a folder of the user's, which
+ *   need not know the configuration's name
  * @throws HumanError where there is no such configuration, or several and none is named
  */
 export function datasetSplits(
@@ -145,7 +178,14 @@ export function datasetSplits(
   files: readonly string[],
   readme: string | null,
   configuration: string | null,
+  layout: 'repository' | 'converted' | 'own' = 'repository',
 ): DatasetSplits {
+  const made = (name: string, all: ReadonlyMap<string, string[]>): DatasetSplits => {
+    const whole = wholeSplits(ofOneFormat(all));
+    return { configuration: name, splits: whole, declared: [...all.keys()] };
+  };
+  const saved = savedSplits(files);
+  if (saved) return made(configuration ?? 'default', saved);
   const data = files
     .filter((file) => !ignored.has(file) && !/(?:^|\/)(?:\.|__)/.test(file) && formatOf(file) !== null)
     .sort();
@@ -178,19 +218,22 @@ export function datasetSplits(
           }),
         )
       : splitsByName(inside);
-    return { configuration: chosen.name, splits: ofOneFormat(new Map(splits)) };
+    return made(chosen.name, new Map(splits));
   }
   // Without a card a configuration can only be a folder, as in the hub's own conversions of scripted data sets.
   const folders = new Set(data.flatMap((file) => (file.includes('/') ? [file.slice(0, file.indexOf('/'))] : [])));
-  const name = configuration ?? 'default';
-  if (folders.has(name))
-    return {
-      configuration: name,
-      splits: ofOneFormat(splitsByName(data.filter((file) => within(file, name)).map((file) => file))),
-    };
-  if (configuration !== null && configuration !== 'default')
+  const [only, ...others] = layout === 'converted' ? folders : [];
+  if (layout === 'converted' && configuration === null && others.length > 0 && !folders.has('default'))
+    throw new HumanError(
+      'bad-input',
+      `The data set ${id} has several configurations and no default one: ${[...folders].slice(0, 20).join(', ')}.`,
+      { todo: 'Name one as `dataset_name`.' },
+    );
+  const name = configuration ?? (only !== undefined && !folders.has('default') ? only : 'default');
+  if (folders.has(name)) return made(name, splitsByName(data.filter((file) => within(file, name))));
+  if (configuration !== null && configuration !== 'default' && layout !== 'own')
     throw new HumanError('bad-input', `The data set ${id} has no configuration "${configuration}".`, {
       todo: `Leave out \`dataset_name\`${folders.size > 0 ? `, or name one of its folders: ${[...folders].slice(0, 20).join(', ')}` : ''}.`,
     });
-  return { configuration: name, splits: ofOneFormat(splitsByName(data)) };
+  return made(name, splitsByName(data));
 }

@@ -2,7 +2,8 @@
 import { HumanError } from '../shared/errors.ts';
 import { checkBigBench, isBigBenchFile } from './big-bench-open.ts';
 import { type Configuration, type Path, readConfiguration } from './configuration.ts';
-import { locateDataset } from './dataset-source.ts';
+import { type DatasetFolders, datasetPlaces } from './dataset-places.ts';
+import { type LocatedDataset, locateDataset } from './dataset-source.ts';
 import { templateOf } from './documents.ts';
 import { sampleSize } from './judging.ts';
 import { suggestion } from './near-miss.ts';
@@ -22,7 +23,7 @@ export async function openBenchmark(file: string): Promise<Benchmark> {
   if (error) {
     const more = problems.filter(({ severity }) => severity === 'error').length - 1;
     const kind =
-      error.code.startsWith('missing-file') || error.code === 'missing-data'
+      error.code.startsWith('missing-file') || ['missing-data', 'missing-dataset'].includes(error.code)
         ? 'missing'
         : ['python-function', 'unsupported'].includes(error.code)
           ? 'unsupported'
@@ -43,6 +44,7 @@ export async function openBenchmark(file: string): Promise<Benchmark> {
 export async function checkBenchmark(
   file: string,
   text?: string,
+  options: { datasetFolders?: DatasetFolders } = {},
 ): Promise<{ benchmark: Benchmark | null; problems: Problem[] }> {
   if (isBigBenchFile(file)) return checkBigBench(file, text);
   const configuration = await readConfiguration(file, text);
@@ -56,12 +58,13 @@ export async function checkBenchmark(
   const digest = configuration.digest;
   const settings = readSettings(configuration);
   checkTemplates(configuration);
-  await findDataset(configuration, settings);
-  checkSplits(configuration, settings);
+  const located = await findDataset(configuration, settings, options.datasetFolders);
+  checkSplits(configuration, settings, located);
   // Data is read although there are errors in other keys, so that one look shows all of them; not without data or templates.
   const blocking = new Set([
     'missing-key',
     'missing-data',
+    'missing-dataset',
     'wrong-dataset',
     'unsupported',
     'group-file',
@@ -166,25 +169,42 @@ function checkTemplates(configuration: Configuration): void {
   }
 }
 
-/** Puts the files of a data set of the Hugging Face hub into the settings. */
-async function findDataset(configuration: Configuration, settings: Settings): Promise<void> {
+/** Puts the files of a data set of the Hugging Face Hub into the settings. */
+async function findDataset(
+  configuration: Configuration,
+  settings: Settings,
+  folders: DatasetFolders = {},
+): Promise<LocatedDataset | null> {
   const { dataset } = settings.data;
-  if (!dataset || configuration.problems.some(({ code }) => code === 'unsupported')) return;
+  if (!dataset || configuration.problems.some(({ code }) => code === 'unsupported')) return null;
   try {
-    settings.data.splits = await locateDataset(dataset, configuration.foldersOf('dataset_path'));
+    const located = await locateDataset(
+      dataset,
+      configuration.foldersOf('dataset_path'),
+      datasetPlaces(folders),
+      neededSplits(settings),
+    );
+    settings.data.splits = located.splits;
+    return located;
   } catch (thrown) {
     if (!(thrown instanceof HumanError)) throw thrown;
-    const code = { missing: 'missing-data', unsupported: 'unsupported' }[thrown.kind as string] ?? 'wrong-dataset';
+    const code = { missing: 'missing-dataset', unsupported: 'unsupported' }[thrown.kind as string] ?? 'wrong-dataset';
     const { todo } = thrown.details;
     configuration.add('error', code, `${thrown.message}${todo ? ` ${todo}` : ''}`, [
       code === 'wrong-dataset' && dataset.name !== null ? 'dataset_name' : 'dataset_path',
     ]);
+    return null;
   }
 }
 
-function checkSplits(configuration: Configuration, settings: Settings): void {
-  if (settings.data.splits.size === 0) return;
-  const known = [...settings.data.splits.keys()];
+/** The splits that a benchmark reads. */
+export const neededSplits = ({ splits }: Settings): string[] => [
+  ...new Set([splits.test, splits.validation, splits.training, splits.fewShot].filter((split) => split !== null)),
+];
+
+function checkSplits(configuration: Configuration, settings: Settings, located: LocatedDataset | null): void {
+  const known = located ? located.declared : [...settings.data.splits.keys()];
+  if (known.length === 0) return;
   const keys: [Path, string | null][] = [
     [['training_split'], settings.splits.training],
     [['validation_split'], settings.splits.validation],
@@ -196,14 +216,24 @@ function checkSplits(configuration: Configuration, settings: Settings): void {
       settings.splits.fewShot,
     ],
   ];
-  for (const [path, split] of keys)
-    if (split !== null && !settings.data.splits.has(split))
+  for (const [path, split] of keys) {
+    if (split === null || settings.data.splits.has(split)) continue;
+    if (located && known.includes(split)) {
       configuration.add(
         'error',
-        'unknown-split',
-        `There is no split \`${split}\` in ${settings.data.dataset ? 'the data set' : '`data_files`'}, which has ${known.map((name) => `\`${name}\``).join(', ')}.${suggestion(split, known)}`,
+        'missing-dataset',
+        `The split \`${split}\` of ${settings.data.dataset?.path} is not, or not whole, on this machine (${located.folder}). Download it: \`softbench datasets download\` with this file, or "Download from Hugging Face" here.`,
         path,
       );
+      continue;
+    }
+    configuration.add(
+      'error',
+      'unknown-split',
+      `There is no split \`${split}\` in ${settings.data.dataset ? 'the data set' : '`data_files`'}, which has ${known.map((name) => `\`${name}\``).join(', ')}.${suggestion(split, known)}`,
+      path,
+    );
+  }
 }
 
 /** Checks that need rows: names in templates, whether right answers are in the required format. */
