@@ -63,7 +63,7 @@ function questionOf(turn: TurnTemplates, fields: Fields): string | number {
 }
 
 /** `doc_to_target`: a text, the number of a candidate, or a list of right answers. */
-function targetOf(turn: TurnTemplates, fields: Fields): unknown {
+export function targetOf(turn: TurnTemplates, fields: Fields): unknown {
   const { target } = turn;
   if (typeof target !== 'string') return target;
   if (Object.hasOwn(fields, target)) return numberOf(fields[target]);
@@ -119,6 +119,9 @@ export function questionsOf(turn: TurnTemplates, fields: Fields): { texts: strin
 /** Is the question a number, so that the candidates are whole contexts (as in WinoGrande)? */
 export const hasContexts = (turn: TurnTemplates, fields: Fields): boolean =>
   turn.choice !== null && typeof questionOf(turn, fields) === 'number';
+
+/** The number of the right one among candidates that are contexts. */
+export const rightContext = (turn: TurnTemplates, fields: Fields): number => questionsOf(turn, fields).right;
 
 /** The question's text; of candidates that are contexts, the right one. */
 export function questionText(turn: TurnTemplates, fields: Fields): string {

@@ -75,6 +75,14 @@ function build(configuration: Configuration, name: string, filter: unknown[], pa
         'lm-evaluation-harness applies what follows `take_first` to each single letter. Put `take_first` last.',
         [...at, 'function'],
       );
+    const repeats = Number(configuration.values.repeats ?? 1);
+    if (kind === 'take_first_k' && typeof options.k === 'number' && options.k > repeats)
+      configuration.add(
+        'error',
+        'wrong-value',
+        `\`take_first_k\` asks for ${options.k} outputs of each item, and there ${repeats === 1 ? 'is one' : `are ${repeats}`}. Raise \`repeats\`.`,
+        [...at, 'k'],
+      );
     try {
       stages.push(row.build(options));
       hasPattern ||= row.pattern ?? false;

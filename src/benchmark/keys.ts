@@ -83,7 +83,7 @@ export const taskKeys: ReadonlyMap<string, Key> = new Map(
     num_fewshot: { kinds: ['integer', 'null'], description: 'Number of few-shot examples.', check: atLeast(0) },
     metric_list: {
       kinds: ['list', 'null'],
-      description: 'Metrics; `exact_match` and its options decide what is right.',
+      description: 'Metrics; the options of `exact_match` also decide what is right in F, S and L.',
     },
     output_type: {
       kinds: ['string'],
@@ -94,7 +94,11 @@ export const taskKeys: ReadonlyMap<string, Key> = new Map(
       kinds: ['mapping', 'null'],
       description: 'How answers are generated: `until`, `max_gen_toks`, `temperature`.',
     },
-    repeats: { kinds: ['integer', 'null'], description: 'Outputs per item.', check: atLeast(1) },
+    repeats: {
+      kinds: ['integer', 'null'],
+      description: 'Outputs per item, for `take_first_k` and `majority_vote`.',
+      check: atLeast(1),
+    },
     filter_list: { kinds: ['list', 'null'], description: 'Filters that take the answer out of an output.' },
     should_decontaminate: { kinds: ['boolean', 'null'], description: 'Not used here.' },
     doc_to_decontamination_query: { kinds: text, description: 'Not used here.' },
@@ -185,6 +189,11 @@ export const softbenchKeys: ReadonlyMap<string, Key> = new Map(
       check: atLeast(1),
     },
     few_shot_seed: { kinds: ['integer'], description: 'Seed of the few-shot draw. Default: 1234.' },
+    generate: {
+      kinds: ['boolean'],
+      description:
+        'False: compare the likelihoods of the candidates only, as lm-evaluation-harness, without generating answers. Default: true.',
+    },
   }),
 );
 

@@ -5,15 +5,12 @@ import { type DataOptions, splitsOf } from './data.ts';
 import type { DataFormat } from './dataset-folder.ts';
 import type { DatasetRequest } from './dataset-source.ts';
 import type { ExactMatchOptions } from './exact-match.ts';
-import { plainMatch } from './exact-match.ts';
 import { buildFilters } from './filter-list.ts';
 import type { FilterPipeline } from './filters.ts';
 import { checkKeys, dataKeys, fewShotKeys, generationKeys, taskKeys } from './keys.ts';
-import { suggestion } from './near-miss.ts';
-import { PythonError } from './python.ts';
-import { compile } from './python-regex.ts';
+import { readMetricList } from './metric-list.ts';
 import { readSoftbench, type SoftbenchSettings } from './softbench-settings.ts';
-import type { OutputType } from './types.ts';
+import type { MetricSetting, OutputType } from './types.ts';
 import { mapping, number, text, texts } from './values.ts';
 
 /** How a question and its answer are written: of the item itself, or of few-shot examples. */
@@ -44,7 +41,11 @@ export interface Settings {
   sampler: 'default' | 'first_n';
   samples: Record<string, unknown>[] | null;
   shots: number | null;
+  /** Options of `exact_match`: what counts as right. */
   metric: ExactMatchOptions;
+  metrics: MetricSetting[];
+  /** Outputs an item. */
+  repeats: number;
   filters: FilterPipeline[];
   /** `until` as written; null where the file gives no `generation_kwargs`. */
   until: string[] | null;
@@ -70,23 +71,10 @@ export function readSettings(configuration: Configuration): Settings {
   if (values.unsafe_code === true)
     configuration.add('error', 'unsupported', 'Softbench does not run code that a model wrote.', ['unsafe_code']);
   const notes: string[] = [];
-  if (typeof values.repeats === 'number' && values.repeats > 1) {
-    const message = 'Softbench generates one output for each item; votes over `repeats` do not change a greedy answer.';
-    configuration.add('information', 'repeats', message, ['repeats']);
-    notes.push(message);
-  }
   const outputType = (text(values.output_type) ?? 'generate_until') as OutputType;
-  if (outputType === 'loglikelihood') {
-    const message =
-      'Answers are generated and judged here; lm-evaluation-harness scores the given ones of `output_type: loglikelihood` by their log-likelihood.';
-    configuration.add('warning', 'output-type', message, ['output_type']);
-    notes.push(message);
-  }
-  if (outputType === 'loglikelihood_rolling')
-    configuration.add('error', 'unsupported', 'Softbench does not measure the perplexity of whole texts.', [
-      'output_type',
-    ]);
   const generation = readGeneration(configuration, notes);
+  const repeats = readRepeats(configuration, generation.generation.temperature, outputType, notes);
+  const { metrics, exactMatch } = readMetricList(configuration, outputType, notes);
   const turn: TurnTemplates = {
     text: (values.doc_to_text ?? null) as TurnTemplates['text'],
     target: (values.doc_to_target ?? null) as TurnTemplates['target'],
@@ -128,7 +116,9 @@ export function readSettings(configuration: Configuration): Settings {
     sampler: fewShot.sampler === 'first_n' ? 'first_n' : 'default',
     samples: Array.isArray(fewShot.samples) ? fewShot.samples.map(mapping) : null,
     shots: number(values.num_fewshot),
-    metric: readMetric(configuration, outputType, notes),
+    metric: exactMatch,
+    metrics,
+    repeats,
     filters: buildFilters(configuration),
     ...generation,
     softbench: readSoftbench(configuration),
@@ -225,72 +215,21 @@ function readData(configuration: Configuration): Settings['data'] {
   };
 }
 
-const exactMatchKeys = new Set([
-  'metric',
-  'aggregation',
-  'higher_is_better',
-  'hf_evaluate',
-  'regexes_to_ignore',
-  'ignore_case',
-  'ignore_punctuation',
-  'ignore_numbers',
-]);
-
-/** The options of `exact_match`; other metrics do not decide what is right here. */
-function readMetric(configuration: Configuration, outputType: OutputType, notes: string[]): ExactMatchOptions {
-  const list = configuration.values.metric_list;
-  if (!Array.isArray(list)) return plainMatch;
-  const names = list.map((entry) => text(mapping(entry).metric));
-  names.forEach((name, i) => {
-    if (name === null && !configuration.problems.some(({ code }) => code === 'python-function'))
-      configuration.add('error', 'missing-key', 'An entry of `metric_list` needs `metric`, such as `exact_match`.', [
-        'metric_list',
-        i,
-      ]);
-  });
-  const at = names.indexOf('exact_match');
-  if (at < 0) {
-    if (outputType === 'generate_until' && names.length > 0) {
-      const message = `Softbench scores generated answers by exact match; ${names.map((name) => `\`${name}\``).join(', ')} is not computed.`;
-      configuration.add('warning', 'metric', message, ['metric_list']);
-      notes.push(message);
-    }
-    return plainMatch;
+/** Outputs an item; likelihoods do not differ from one time to the next. */
+function readRepeats(
+  configuration: Configuration,
+  temperature: number,
+  outputType: OutputType,
+  notes: string[],
+): number {
+  const repeats = Math.max(1, number(configuration.values.repeats) ?? 1);
+  if (repeats === 1 || outputType !== 'generate_until') return 1;
+  if (temperature === 0) {
+    const message = `\`repeats: ${repeats}\` without sampling: greedy outputs are equal, so each is generated once and copied. Set \`generation_kwargs: { do_sample: true, temperature: … }\` for outputs that differ.`;
+    configuration.add('information', 'repeats', message, ['repeats']);
+    notes.push(message);
   }
-  const options = mapping(list[at]);
-  for (const key of Object.keys(options))
-    if (!exactMatchKeys.has(key))
-      configuration.add(
-        'warning',
-        'unknown-key',
-        `\`exact_match\` has no option \`${key}\`.${suggestion(key, exactMatchKeys)}`,
-        ['metric_list', at, key],
-        { key: true },
-      );
-  const patterns =
-    options.regexes_to_ignore === undefined || options.regexes_to_ignore === null
-      ? []
-      : texts(options.regexes_to_ignore);
-  const usable = patterns.filter((pattern, i) =>
-    checkPattern(configuration, pattern, ['metric_list', at, 'regexes_to_ignore', i]),
-  );
-  return {
-    regexesToIgnore: usable,
-    ignoreCase: options.ignore_case === true,
-    ignorePunctuation: options.ignore_punctuation === true,
-    ignoreNumbers: options.ignore_numbers === true,
-  };
-}
-
-function checkPattern(configuration: Configuration, pattern: string, path: Path): boolean {
-  try {
-    compile(pattern);
-    return true;
-  } catch (thrown) {
-    if (!(thrown instanceof PythonError)) throw thrown;
-    configuration.add('error', 'wrong-pattern', thrown.message, path);
-    return false;
-  }
+  return repeats;
 }
 
 function readGeneration(configuration: Configuration, notes: string[]): Pick<Settings, 'until' | 'generation'> {

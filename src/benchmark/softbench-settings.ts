@@ -16,6 +16,8 @@ export interface SoftbenchSettings {
   limit: number | null;
   shots: number;
   fewShotSeed: number;
+  /** False: likelihoods only, where there are any; null where the file does not say. */
+  generate: boolean | null;
 }
 
 const defaultSoftPrompt: SoftPromptSettings = {
@@ -96,5 +98,6 @@ export function readSoftbench(configuration: Configuration, keys = softbenchKeys
     limit: number(options.limit),
     shots: number(options.shots) ?? 5,
     fewShotSeed: number(options.few_shot_seed) ?? 1234,
+    generate: typeof options.generate === 'boolean' ? options.generate : null,
   };
 }

@@ -1,6 +1,6 @@
 /** A benchmark that is ready to be used: data read, prompts rendered, outputs judged. */
 import { HumanError } from '../shared/errors.ts';
-import type { GenerationOptions, SoftPromptSettings, StopReason } from '../shared/results.ts';
+import type { FilteredMetrics, GenerationOptions, SoftPromptSettings, StopReason } from '../shared/results.ts';
 import type { Configuration } from './configuration.ts';
 import { join, type Part, turnOf, writePrompt } from './conversation.ts';
 import { readSplit, resolveFiles, type Split } from './data.ts';
@@ -17,9 +17,20 @@ import {
 } from './documents.ts';
 import { FewShotSampler } from './few-shot.ts';
 import { Judge, sampleSize } from './judging.ts';
+import { Measures } from './measuring.ts';
 import { endsWithSpace, str } from './python.ts';
+import { requestsOf } from './requests.ts';
 import type { Settings, TurnTemplates } from './settings.ts';
-import type { AnswerKind, Benchmark, Chat, Item, Judgement, OutputType, RenderedPrompt } from './types.ts';
+import type {
+  AnswerKind,
+  Benchmark,
+  Chat,
+  Item,
+  ItemResponse,
+  Judgement,
+  OutputType,
+  RenderedPrompt,
+} from './types.ts';
 
 export class TaskBenchmark implements Benchmark {
   readonly file: string;
@@ -37,7 +48,11 @@ export class TaskBenchmark implements Benchmark {
   readonly evaluationSplit: string;
   readonly trainingSplit: string | null;
   readonly notes: readonly string[];
+  readonly metricList: Benchmark['metricList'];
+  readonly repeats: number;
+  readonly generates: boolean;
   private readonly judging: Judge;
+  private readonly measures: Measures;
   private readonly cache = new Map<string, Promise<Split>>();
   private sampler: Promise<{ sampler: FewShotSampler; pool: readonly Item[] }> | null = null;
   private readonly evaluated: ReadonlySet<Item>;
@@ -70,6 +85,15 @@ export class TaskBenchmark implements Benchmark {
     this.judging = new Judge(settings, evaluation.items);
     this.answerKind = this.judging.answerKind;
     this.readers = this.judging.readers;
+    const [first] = evaluation.items;
+    this.measures = new Measures(settings, first);
+    this.metricList = settings.metrics;
+    this.repeats = settings.repeats;
+    // Candidates that are whole contexts have no one prompt to answer.
+    const contexts = first !== undefined && forItem(first, () => hasContexts(settings.turn, first.fields));
+    this.generates =
+      this.outputType === 'generate_until' ||
+      (this.outputType === 'multiple_choice' && !contexts && softbench.generate !== false);
     this.generation = this.readGeneration(evaluation.items.slice(0, sampleSize));
   }
 
@@ -132,6 +156,24 @@ export class TaskBenchmark implements Benchmark {
   withChat(chat: Chat | null): TaskBenchmark {
     // Data, draws and judging are shared: only how prompts are written differs.
     return Object.assign(Object.create(this) as TaskBenchmark, { chat });
+  }
+
+  withoutGeneration(): TaskBenchmark {
+    if (this.outputType === 'generate_until')
+      throw new HumanError(
+        'bad-input',
+        `"${this.task}" has no candidates to compare: without generation there is nothing to measure.`,
+        { place: { file: this.file }, todo: 'Leave generation on; it can be off where there is `doc_to_choice`.' },
+      );
+    return Object.assign(Object.create(this) as TaskBenchmark, { generates: false });
+  }
+
+  requests(item: Item, shots: number): ReturnType<typeof requestsOf> {
+    return requestsOf(this, item, shots);
+  }
+
+  measure(item: Item, responses: readonly ItemResponse[]): FilteredMetrics[] {
+    return this.measures.measure(item, responses);
   }
 
   async prompt(item: Item, shots: number): Promise<RenderedPrompt> {
@@ -216,17 +258,22 @@ export class TaskBenchmark implements Benchmark {
 
   trainingAnswer(item: Item): { text: string; endsWithEos: boolean } {
     const { delimiter, text } = this.target(item);
+    // What is compared by its likelihood is the text alone: no stop belongs to it.
+    if (!this.generates) return { text: delimiter + text, endsWithEos: false };
     // A marker such as </s> or <|im_end|> is the model's end of text, not something to write out; so is the end of a turn.
     const marker = this.generation.until[0];
     const isEos = this.chat?.template || marker === undefined || /^<[|/]?[^<>\s]+[|]?>$/.test(marker);
     return { text: delimiter + text + (isEos ? '' : marker), endsWithEos: Boolean(isEos) };
   }
 
-  choices(item: Item): { texts: string[]; gold: number } | null {
+  choices(item: Item): ReturnType<Benchmark['choices']> {
     return forItem(item, () => {
-      const texts = choicesOf(this.settings.turn.choice, item.fields);
-      if (texts === null) return null;
-      return { texts: texts.map(str), gold: goldOf(this.settings.turn, item.fields).index ?? 0 };
+      const { turn } = this.settings;
+      const texts = choicesOf(turn.choice, item.fields)?.map(str);
+      if (!texts) return null;
+      const gold = goldOf(turn, item.fields);
+      const golds = hasContexts(turn, item.fields) ? [] : gold.texts.map((text) => texts.indexOf(text));
+      return { texts, gold: gold.index ?? 0, ...(golds.length > 1 && { golds }) };
     });
   }
 

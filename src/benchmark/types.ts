@@ -89,7 +89,7 @@ export type ItemResponse =
 /** A metric of the benchmark file and how its values become a score. */
 export interface MetricSetting {
   metric: string;
-  /** Name in the table of src/metrics/aggregations.ts. */
+  /** Name in the table of src/metrics/metric-scores.ts. */
   aggregation: string;
   higherIsBetter: boolean;
 }
@@ -140,8 +140,9 @@ export interface Benchmark {
   /**
    * Candidate answers, where the file gives them (doc_to_choice), and which one is right. `scores`: what each is worth where
    * they are graded (BIG-bench's target_scores); all with the highest score are right, and `gold` is the first of them.
+   * `golds`: all that are right, where the file gives several.
    */
-  choices(item: Item): { texts: string[]; gold: number; scores?: number[] } | null;
+  choices(item: Item): { texts: string[]; gold: number; scores?: number[]; golds?: number[] } | null;
   /** Reads an output: strict and lenient answer, verdicts and the cause of a format failure. */
   judge(item: Item, output: string, stop: { reason: StopReason; marker?: string }): Judgement;
   /** All right answers, for metrics that compare texts. */
@@ -152,6 +153,8 @@ export interface Benchmark {
   readonly repeats?: number;
   /** False where only likelihoods are asked for; true where absent. */
   readonly generates?: boolean;
+  /** The same benchmark with likelihoods only. @throws HumanError where there are none */
+  withoutGeneration?(): Benchmark;
   /**
    * What is asked for an item, as construct_requests of lm-evaluation-harness: its log-likelihoods in that order, and behind
    * them the output that is read strictly and leniently. Absent: one output behind the prompt, and the candidates where

@@ -12,6 +12,7 @@ import {
   softPromptKeys,
   taskKeys,
 } from '../benchmark/keys.ts';
+import { aggregationNames, metricTable } from '../benchmark/metric-list.ts';
 import { promptModes } from '../shared/modes.ts';
 
 export interface KeyDoc {
@@ -35,8 +36,8 @@ export const valueMeanings: Record<string, Record<string, string>> = {
   output_type: {
     generate_until: 'Write an answer, up to a stop marker.',
     multiple_choice: 'Choose: the log-likelihoods of the choices are compared.',
-    loglikelihood: 'Score a given continuation; here an answer is generated and judged in its place.',
-    loglikelihood_rolling: 'Score a whole text (not supported).',
+    loglikelihood: 'Score the target behind the prompt by its likelihood.',
+    loglikelihood_rolling: 'Score a whole text by its likelihood: perplexity.',
   },
   'fewshot_config.sampler': { default: 'At random, by seed.', first_n: 'The first ones of the split.' },
   'generation_kwargs.do_sample': { false: 'Always the most likely token.', true: 'Draw by probability.' },
@@ -52,13 +53,12 @@ export const valueMeanings: Record<string, Record<string, string>> = {
     lowercase: 'Makes it lower case.',
     uppercase: 'Makes it upper case.',
     map: 'Looks the text up in `mapping_dict`.',
+    format_span: 'Named entities as `label: text`.',
   },
-  'metric_list.metric': {
-    exact_match: 'The answer equals the gold one.',
-    acc: 'The gold choice is the most likely one.',
-    acc_norm: 'The same, with log-likelihoods divided by the length of the choice.',
-  },
-  'metric_list.aggregation': { mean: 'The average over the items.' },
+  'metric_list.metric': Object.fromEntries([...metricTable].map(([name, { description }]) => [name, description])),
+  'metric_list.aggregation': Object.fromEntries(
+    aggregationNames.map((name) => [name, name === 'mean' ? 'The average over the items.' : '']),
+  ),
   'metric_list.higher_is_better': { true: '', false: '' },
   'metric_list.ignore_case': { true: '', false: '' },
   'metric_list.ignore_punctuation': { true: '', false: '' },
