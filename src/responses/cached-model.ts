@@ -42,18 +42,17 @@ export function openResponseCache(
   /** Answers what is on disk, hands the rest to the model, each different request once, and keeps what comes back. */
   async function through<Request extends { index: number }, Result extends { index: number }>(
     requests: readonly Request[],
-    keyOf: (request: Request) => Buffer,
+    keyOf: (request: Request) => string,
     isResult: (value: unknown) => boolean,
     hooks: Hooks<Result>,
     compute: (requests: readonly Request[], hooks: Hooks<Result>) => Promise<void>,
   ): Promise<void> {
-    const found: { place: Place; key: Buffer; request: Request }[] = [];
-    const missing = new Map<string, { key: Buffer; request: Request; others: number[] }>();
-    const miss = (key: Buffer, request: Request): void => {
-      const name = key.toString('latin1');
-      const same = missing.get(name);
+    const found: { place: Place; key: string; request: Request }[] = [];
+    const missing = new Map<string, { key: string; request: Request; others: number[] }>();
+    const miss = (key: string, request: Request): void => {
+      const same = missing.get(key);
       if (same) same.others.push(request.index);
-      else missing.set(name, { key, request, others: [] });
+      else missing.set(key, { key, request, others: [] });
     };
     for (const [number, request] of requests.entries()) {
       if (number % turnEvery === turnEvery - 1) {
@@ -68,12 +67,12 @@ export function openResponseCache(
     try {
       delivering = true;
       let delivered = 0;
-      await disk.read(found, async ({ key, request }, value) => {
-        if (delivered++ % turnEvery === turnEvery - 1) await turn();
+      await disk.read(found, ({ key, request }, value) => {
         throwIfCancelled(hooks.signal);
         if (!isResult(value)) return miss(key, request);
         counts.cached++;
-        await hooks.onResult({ ...(value as Result), index: request.index });
+        const waits = hooks.onResult({ ...(value as Result), index: request.index });
+        return delivered++ % turnEvery === turnEvery - 1 ? turn().then(() => waits) : waits;
       });
     } finally {
       delivering = false;

@@ -1,5 +1,4 @@
 /** Responses of one model on disk. Nothing that goes wrong here ends a run: it goes on without. */
-import { createHash } from 'node:crypto';
 import {
   closeSync,
   fstatSync,
@@ -13,12 +12,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { asError } from '../shared/errors.ts';
+import { crc32 } from './crc32.ts';
 import type { Context } from './key.ts';
-import { KeyTable, keyBytes, type Place } from './key-table.ts';
+import { KeyTable, keyDigits, type Place } from './key-table.ts';
 import { makeRoom } from './limits.ts';
 import { aboutFile, giveBackShard, listShards, responsesFolder, scanLines, takeShard } from './shards.ts';
 
-const keyDigits = keyBytes * 2;
 const checksumDigits = 8;
 /** Key, space, checksum, space: where the JSON begins. */
 const headLength = keyDigits + checksumDigits + 2;
@@ -56,15 +55,15 @@ export interface DiskCacheOptions {
   onProblem(message: string): void;
 }
 
-const sumOf = (key: string, json: string): string =>
-  createHash('sha256').update(key).update(json).digest('hex').slice(0, checksumDigits);
+const isKey = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);
+const sumOf = (json: Uint8Array): string => crc32(json).toString(16).padStart(checksumDigits, '0');
 
 export class DiskCache {
   readonly #folder: string;
   readonly #table = new KeyTable();
   readonly #shards: Shard[] = [];
   #own: OwnShard | null = null;
-  #waiting: { key: Buffer; line: Buffer }[] = [];
+  #waiting: { key: string; line: Buffer }[] = [];
   #waitingBytes = 0;
   #waitingSince = 0;
   #broken = false;
@@ -108,14 +107,13 @@ export class DiskCache {
   #take(number: number): void {
     const shard = this.#shards[number];
     if (!shard) return;
-    const key = Buffer.alloc(keyBytes);
     shard.known = scanLines(shard.handle, shard.known, (line, offset) => {
-      if (line.length > headLength && key.write(line.toString('latin1', 0, keyDigits), 'hex') === keyBytes)
-        this.#table.set(key, { shard: number, offset, length: line.length });
+      const key = line.toString('latin1', 0, keyDigits);
+      if (line.length > headLength && isKey(key)) this.#table.set(key, { shard: number, offset, length: line.length });
     });
   }
 
-  find(key: Buffer): Place | null {
+  find(key: string): Place | null {
     return this.#table.get(key);
   }
 
@@ -123,7 +121,7 @@ export class DiskCache {
    * Reads responses, in the order in which they lie on disk, a block at a time. Those that turn out to be damaged or gone
    * are called back with undefined.
    */
-  async read<Entry extends { place: Place; key: Buffer }>(
+  async read<Entry extends { place: Place; key: string }>(
     wanted: readonly Entry[],
     onRead: (entry: Entry, value: unknown) => void | Promise<void>,
   ): Promise<void> {
@@ -142,8 +140,10 @@ export class DiskCache {
       const filled = this.#fill(first.shard, bytes.subarray(0, end - first.offset), first.offset);
       for (const entry of order.slice(from, to)) {
         const at = entry.place.offset - first.offset;
-        const line = at + entry.place.length <= filled ? bytes.toString('utf8', at, at + entry.place.length) : '';
-        await onRead(entry, parseLine(line, entry.key));
+        const line = bytes.subarray(at, at + entry.place.length);
+        const value = at + line.length <= filled ? parseLine(line, entry.key) : undefined;
+        const waits = onRead(entry, value);
+        if (waits) await waits;
       }
       from = to;
     }
@@ -179,13 +179,12 @@ export class DiskCache {
   }
 
   /** Keeps a response: a value that JSON gives back as it was. */
-  put(key: Buffer, value: unknown): void {
+  put(key: string, value: unknown): void {
     if (this.#broken) return;
-    const json = JSON.stringify(value);
-    const name = key.toString('hex', 0, keyBytes);
-    const line = Buffer.from(`${name} ${sumOf(name, json)} ${json}\n`);
+    const line = Buffer.from(`${key} ${'0'.repeat(checksumDigits)} ${JSON.stringify(value)}\n`);
+    line.write(sumOf(line.subarray(headLength, -1)), keyDigits + 1, 'latin1');
     if (this.#waiting.length === 0) this.#waitingSince = performance.now();
-    this.#waiting.push({ key: Buffer.from(key), line });
+    this.#waiting.push({ key, line });
     this.#waitingBytes += line.length;
     const enough = Math.min(bufferBytes, this.#shardBytes);
     if (this.#waitingBytes >= enough || performance.now() - this.#waitingSince > bufferMilliseconds) this.flush();
@@ -288,12 +287,11 @@ const reasons: Record<string, string> = {
 };
 
 /** The value of a line, or undefined where the line is not what was written under this key. */
-function parseLine(line: string, key: Buffer): unknown {
-  const name = key.toString('hex', 0, keyBytes);
-  const json = line.slice(headLength);
-  if (!line.startsWith(`${name} `) || line.slice(keyDigits + 1, headLength - 1) !== sumOf(name, json)) return undefined;
+function parseLine(line: Buffer, key: string): unknown {
+  const json = line.subarray(headLength);
+  if (line.toString('latin1', 0, headLength) !== `${key} ${sumOf(json)} `) return undefined;
   try {
-    return JSON.parse(json);
+    return JSON.parse(json.toString('utf8'));
   } catch {
     return undefined;
   }

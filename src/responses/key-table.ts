@@ -3,8 +3,18 @@
  * 60 MB and not the several hundred of a Map of strings and objects.
  */
 
-/** Bytes of a key: the first half of a SHA-256, far more than telling billions of responses apart needs. */
-export const keyBytes = 16;
+/** Hexadecimal digits of a key: the first half of a SHA-256, far more than telling billions of responses apart needs. */
+export const keyDigits = 32;
+
+/** The number that eight lower-case hexadecimal digits write. */
+function wordOf(key: string, from: number): number {
+  let word = 0;
+  for (let i = from; i < from + 8; i++) {
+    const code = key.charCodeAt(i);
+    word = (word << 4) | (code < 58 ? code - 48 : code - 87);
+  }
+  return word >>> 0;
+}
 
 export interface Place {
   shard: number;
@@ -44,19 +54,26 @@ export class KeyTable {
     }
   }
 
-  /** The newer place of a key wins. @param key at least {@link keyBytes} bytes */
-  set(key: Buffer, { shard, offset, length }: Place): void {
+  /** The newer place of a key wins. @param key {@link keyDigits} hexadecimal digits */
+  set(key: string, { shard, offset, length }: Place): void {
     // Half empty at least: runs of full slots stay short.
     if (2 * (this.#count + 1) > this.#capacity) this.#grow();
-    const words = [key.readUInt32LE(0), key.readUInt32LE(4), key.readUInt32LE(8), key.readUInt32LE(12)] as const;
-    const at = this.#find(this.#slots, ...words);
-    if (this.#slots[at + 6] === 0) this.#count++;
-    this.#slots.set([...words, shard, offset, length], at);
+    const slots = this.#slots;
+    const [a, b, c, d] = [wordOf(key, 0), wordOf(key, 8), wordOf(key, 16), wordOf(key, 24)];
+    const at = this.#find(slots, a, b, c, d);
+    if (slots[at + 6] === 0) this.#count++;
+    slots[at] = a;
+    slots[at + 1] = b;
+    slots[at + 2] = c;
+    slots[at + 3] = d;
+    slots[at + 4] = shard;
+    slots[at + 5] = offset;
+    slots[at + 6] = length;
   }
 
-  get(key: Buffer): Place | null {
+  get(key: string): Place | null {
     const slots = this.#slots;
-    const at = this.#find(slots, key.readUInt32LE(0), key.readUInt32LE(4), key.readUInt32LE(8), key.readUInt32LE(12));
+    const at = this.#find(slots, wordOf(key, 0), wordOf(key, 8), wordOf(key, 16), wordOf(key, 24));
     const length = slots[at + 6] ?? 0;
     return length === 0 ? null : { shard: slots[at + 4] ?? 0, offset: slots[at + 5] ?? 0, length };
   }
@@ -66,9 +83,8 @@ export class KeyTable {
     const slots = new Uint32Array(old.length * 2);
     for (let at = 0; at < old.length; at += width)
       if (old[at + 6] !== 0) {
-        const entry = old.subarray(at, at + width);
-        const [a = 0, b = 0, c = 0, d = 0] = entry;
-        slots.set(entry, this.#find(slots, a, b, c, d));
+        const to = this.#find(slots, old[at] ?? 0, old[at + 1] ?? 0, old[at + 2] ?? 0, old[at + 3] ?? 0);
+        for (let i = 0; i < width; i++) slots[to + i] = old[at + i] ?? 0;
       }
     this.#slots = slots;
   }

@@ -7,6 +7,7 @@ import type {
   LogLikelihoodRequest,
   SoftPrompt,
 } from '../evaluate/language-model.ts';
+import { keyDigits } from './key-table.ts';
 
 /** How responses are written down. Raised with the format, so that lines of another one are never read. */
 const formatVersion = 1;
@@ -65,7 +66,16 @@ function addSoftPrompt(hash: ReturnType<typeof createHash>, softPrompt: SoftProm
   hash.update(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
 }
 
-const bytesOf = (numbers: readonly number[]): Uint8Array => new Uint8Array(Int32Array.from(numbers).buffer);
+let scratch = new Int32Array(4096);
+
+/** Lists of ids as bytes, four for each; valid until the next call. One memory for all: keys are made by the hundred thousand. */
+function bytesOf(...lists: (readonly number[])[]): Uint8Array {
+  const length = lists.reduce((sum, list) => sum + list.length, 0);
+  if (length > scratch.length) scratch = new Int32Array(2 * length);
+  let at = 0;
+  for (const list of lists) for (let i = 0; i < list.length; i++) scratch[at++] = list[i] ?? 0;
+  return new Uint8Array(scratch.buffer, 0, 4 * length);
+}
 
 /**
  * Keys of generations. With sampling, the engine draws by seed and by the request's own number, so both belong to the
@@ -74,23 +84,24 @@ const bytesOf = (numbers: readonly number[]): Uint8Array => new Uint8Array(Int32
 export function generationKeys(
   context: Context,
   settings: GenerationSettings & CallSettings,
-): ((request: GenerationRequest) => Buffer) | null {
+): ((request: GenerationRequest) => string) | null {
   const { temperature, topP, seed, ...rest } = settings;
   const samples = temperature > 0;
   if (samples && !Number.isSafeInteger(seed)) return null;
   const common = callDigest(context, 'generate', { ...rest, ...(samples && { temperature, topP, seed }) });
   return ({ tokens, index }) => {
     const hash = createHash('sha256').update(common).update(bytesOf(tokens));
-    return (samples ? hash.update(` stream ${index}`) : hash).digest();
+    return (samples ? hash.update(` stream ${index}`) : hash).digest('hex').slice(0, keyDigits);
   };
 }
 
 /** Keys of log-likelihoods: the tokens of context and continuation, and where the one ends. */
-export function logLikelihoodKeys(context: Context, settings: CallSettings): (request: LogLikelihoodRequest) => Buffer {
+export function logLikelihoodKeys(context: Context, settings: CallSettings): (request: LogLikelihoodRequest) => string {
   const common = callDigest(context, 'log-likelihood', settings);
   return ({ context: before, continuation }) =>
     createHash('sha256')
       .update(common)
-      .update(bytesOf([before.length, ...before, ...continuation]))
-      .digest();
+      .update(bytesOf([before.length], before, continuation))
+      .digest('hex')
+      .slice(0, keyDigits);
 }

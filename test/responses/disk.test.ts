@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { crc32 } from '../../src/responses/crc32.ts';
 import { cacheStatus, clearCache } from '../../src/responses/index.ts';
 import { KeyTable } from '../../src/responses/key-table.ts';
 import { bundle } from '../support/bundle.ts';
@@ -254,16 +255,19 @@ describe('a shard of another process', () => {
   });
 });
 
+describe('the checksum', () => {
+  it('is CRC-32: the check value of its definition', () => {
+    expect(crc32(Buffer.from('123456789'))).toBe(0xcbf43926);
+    expect(crc32(Buffer.alloc(0))).toBe(0);
+  });
+});
+
 describe('the table of keys', () => {
   it('finds every key that was put in, and none other, as it grows; a newer place wins', () => {
     const table = new KeyTable(4);
-    const key = (n: number): Buffer => {
-      const bytes = Buffer.alloc(16);
-      // Many keys with the same first bytes: they share a place in the table.
-      bytes.writeUInt32LE(n % 5, 0);
-      bytes.writeUInt32LE(n, 8);
-      return bytes;
-    };
+    const hex = (n: number): string => n.toString(16).padStart(8, '0');
+    // Many keys with the same first digits: they share a place in the table.
+    const key = (n: number): string => `${hex(0xfffffff0 + (n % 5))}${hex(0)}${hex(n)}${hex(0xabcdef01)}`;
     for (let n = 0; n < 1000; n++) table.set(key(n), { shard: n % 3, offset: n * 10, length: n + 1 });
     table.set(key(7), { shard: 9, offset: 1, length: 2 });
     expect(table.size).toBe(1000);
