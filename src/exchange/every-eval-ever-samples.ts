@@ -1,0 +1,117 @@
+/** Samples of "Every Eval Ever": one row a sample and result, brought into the form of lm-evaluation-harness's samples. */
+import { HumanError } from '../shared/errors.ts';
+import { failureCauses, type ItemRecord, type MetricValue, type StopReason } from '../shared/results.ts';
+import { type Fields, fieldsOf, listOf, numberOf, textOf, textsOf } from './foreign.ts';
+import type { LmEvalSample } from './lm-eval-samples.ts';
+import type { ReadOptions, Row } from './rows.ts';
+import { openSamples, type SamplesFile } from './samples-file.ts';
+
+/** @param only the file has no other task: rows need not name it */
+export async function everyEvalEverItems(
+  file: string,
+  task: string,
+  only: boolean,
+  options: ReadOptions,
+): Promise<SamplesFile | null> {
+  const numbers = new Map<string, number>();
+  /** A number for each sample: its own where it is one. */
+  const numberFor = (id: string): number => {
+    if (/^\d{1,9}$/.test(id)) return Number(id);
+    const known = numbers.get(id) ?? numbers.size;
+    numbers.set(id, known);
+    return known;
+  };
+  return openSamples(
+    file,
+    {
+      parse: (path, row) => instanceOf(path, row, { task, only, numberFor }),
+      order: ['none'],
+      config: {},
+      amend,
+    },
+    options,
+  );
+}
+
+interface Expected {
+  task: string;
+  only: boolean;
+  numberFor(id: string): number;
+}
+
+function instanceOf(file: string, { fields, line }: Row, { task, only, numberFor }: Expected): LmEvalSample | null {
+  const fail = (message: string): HumanError =>
+    new HumanError('bad-input', `The row does not follow the schema of Every Eval Ever: ${message}.`, {
+      place: { file, line },
+    });
+  const id = textOf(fields.sample_id);
+  const evaluation = fieldsOf(fields.evaluation);
+  const input = fieldsOf(fields.input);
+  if (id === null) throw fail('`sample_id` should be a text');
+  const name = textOf(fields.evaluation_name);
+  if (name === null) throw fail('`evaluation_name` should be a text');
+  const score = numberOf(evaluation.score);
+  if (score === null) throw fail('`evaluation.score` should be a number');
+  const metadata = fieldsOf(fields.metadata);
+  const named = textOf(metadata.filter);
+  const filter = named ?? 'none';
+  if (!only && name !== task && name !== `${task}/${filter}`) return null;
+  const raw = textsOf(fieldsOf(fields.output).raw);
+  const last = listOf(fields.messages).map(fieldsOf).at(-1);
+  const outputs = raw.length > 0 ? raw : [textOf(last?.content) ?? ''];
+  const taken = listOf(fields.answer_attribution)
+    .map(fieldsOf)
+    .filter((entry) => entry.is_terminal !== false)
+    .at(-1);
+  const values: Record<string, MetricValue> = { ...metricsOf(metadata), score };
+  const choices = textsOf(input.choices);
+  return {
+    docId: numberFor(id),
+    filter,
+    doc: {},
+    requests: [{ context: textOf(input.formatted) ?? textOf(input.raw) ?? '', continuation: null }],
+    targets: textsOf(input.reference),
+    responses: [outputs.map((text) => ({ text }))],
+    filtered: taken ? (textOf(taken.extracted_value) ?? '') : missed(evaluation, outputs),
+    values:
+      typeof evaluation.is_correct === 'boolean' ? { is_correct: evaluation.is_correct ? 1 : 0, ...values } : values,
+    ...(choices.length > 0 && { choices }),
+    promptHash: textOf(metadata.prompt_hash),
+    line,
+    extra: metadata,
+  };
+}
+
+/** Without an extracted answer: none was found, unless the whole output is what was judged. */
+const missed = (evaluation: Fields, outputs: readonly string[]): string =>
+  evaluation.is_correct === true ? (outputs[0] ?? '') : '[invalid]';
+
+/** Metrics that the converter of lm-eval's files puts into the metadata. */
+function metricsOf(metadata: Fields): Record<string, MetricValue> {
+  try {
+    const values = fieldsOf(JSON.parse(textOf(metadata.lm_eval_metrics) ?? '{}'));
+    return Object.fromEntries(Object.entries(values).filter(([, value]) => typeof value === 'number')) as Record<
+      string,
+      MetricValue
+    >;
+  } catch {
+    return {};
+  }
+}
+
+const stopReasons: readonly StopReason[] = ['stop-string', 'eos', 'length'];
+
+/** What a file that Softbench wrote says of an item, beyond the schema. */
+function amend(record: ItemRecord, { extra }: LmEvalSample): ItemRecord {
+  const metadata = extra ?? {};
+  const reason = stopReasons.find((each) => each === metadata.stop_reason);
+  if (!reason) return record;
+  const marker = textOf(metadata.stop_marker);
+  return {
+    ...record,
+    prompt: { ...record.prompt, tokens: Number(textOf(metadata.prompt_tokens) ?? 0) || 0 },
+    outputTokens: Number(textOf(metadata.output_tokens) ?? 0) || 0,
+    stop: { reason, ...(marker !== null && { marker }) },
+    cause: failureCauses.find((cause) => cause === metadata.cause) ?? null,
+  };
+}

@@ -1,0 +1,2 @@
+/** Results of other tools in, and of runs out: files of lm-evaluation-harness and of Every Eval Ever, tables. */
+export { type ImportOptions, type ImportReport, importResults } from './import.ts';
