@@ -115,6 +115,7 @@ async function readFolder(
 ): Promise<LocatedDataset> {
   const { path, name, dataFiles } = request;
   const all = await filesBelow(folder);
+  if (origin !== 'mapped' && hasScript(path, all)) throw noData(path, all, folder);
   const under = request.dataDir?.replace(/^\.?\/|\/$/g, '') ?? null;
   const files = all.filter((file) => under === null || file.startsWith(`${under}/`));
   const located = (configuration: string, splits: Map<string, string[]>, declared: string[]): LocatedDataset => ({
@@ -171,6 +172,10 @@ export function filesNamed(
     }),
   );
 }
+
+/** A script of the data set's own name makes its rows: `datasets` 4 refuses it, whatever other files there are. */
+export const hasScript = (id: string, files: readonly string[]): boolean =>
+  files.includes(`${id.split('/').at(-1)}.py`);
 
 /** Where a repository or folder has no file that rows can be read from. */
 export function noData(id: string, files: readonly string[], folder: string | null): HumanError {

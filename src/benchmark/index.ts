@@ -1,5 +1,16 @@
 /** Benchmark files: reads them (lm-evaluation-harness task YAML), renders their prompts, and reads and judges outputs. */
 export { type CauseRow, causeTable } from './causes.ts';
+export {
+  type BenchmarkDataset,
+  canDownload,
+  type DatasetNeed,
+  type DatasetPlan,
+  datasetConsent,
+  datasetOf,
+  fetchDataset,
+  planDataset,
+} from './dataset-download.ts';
+export { type DatasetFolders, foldersVariable, readFolder } from './dataset-places.ts';
 export { dataKeys, fewShotKeys, generationKeys, type Key, softbenchKeys, softPromptKeys, taskKeys } from './keys.ts';
 export { checkBenchmark, openBenchmark } from './open.ts';
 export type * from './types.ts';
