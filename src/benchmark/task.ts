@@ -14,6 +14,7 @@ import {
   questionsOf,
   questionText,
   resolveField,
+  targetOf,
 } from './documents.ts';
 import { FewShotSampler } from './few-shot.ts';
 import { Judge, sampleSize } from './judging.ts';
@@ -51,6 +52,7 @@ export class TaskBenchmark implements Benchmark {
   readonly metricList: Benchmark['metricList'];
   readonly repeats: number;
   readonly generates: boolean;
+  readonly configuration: Readonly<Record<string, unknown>>;
   private readonly judging: Judge;
   private readonly measures: Measures;
   private readonly cache = new Map<string, Promise<Split>>();
@@ -66,6 +68,7 @@ export class TaskBenchmark implements Benchmark {
   ) {
     const { splits, softbench } = settings;
     this.file = configuration.file;
+    this.configuration = configuration.values;
     this.task = settings.task;
     this.outputType = settings.outputType;
     this.evaluationSplit = splits.test ?? splits.validation ?? '';
@@ -254,6 +257,10 @@ export class TaskBenchmark implements Benchmark {
     const prefix = forItem(item, () => resolveField(generationPrefix, item.fields));
     if (prefix === '') return this.chat?.template ? '' : targetDelimiter;
     return endsQuestion(prefix, this.judging.gold(item).texts[0] ?? '');
+  }
+
+  rawTarget(item: Item): unknown {
+    return forItem(item, () => targetOf(this.settings.turn, item.fields));
   }
 
   trainingAnswer(item: Item): { text: string; endsWithEos: boolean } {

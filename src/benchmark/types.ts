@@ -163,6 +163,10 @@ export interface Benchmark {
   requests?(item: Item, shots: number): Promise<readonly ItemRequest[]>;
   /** What the responses to {@link requests} add to the metrics, as process_results, by filter. */
   measure?(item: Item, responses: readonly ItemResponse[]): FilteredMetrics[];
+  /** What the target template of an item gives (`doc_to_target`), before it becomes the text of an answer. */
+  rawTarget?(item: Item): unknown;
+  /** The file's keys after its includes, as they stand; absent where it is no task file of lm-evaluation-harness. */
+  readonly configuration?: Readonly<Record<string, unknown>>;
   /** Would this answer be right for the item? For the constant-answer baseline. */
   isRight(item: Item, answer: string): boolean;
 }
