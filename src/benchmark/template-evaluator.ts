@@ -15,7 +15,15 @@ import {
 import { filters, tests } from './template-filters.ts';
 import { methodOf } from './template-methods.ts';
 import { item, operators, slice } from './template-operators.ts';
-import { type Arguments, Namespace, Scope, type TemplateFunction, Undefined } from './template-scope.ts';
+import {
+  type Arguments,
+  loopState,
+  Namespace,
+  Scope,
+  type TemplateFilter,
+  type TemplateFunction,
+  Undefined,
+} from './template-scope.ts';
 
 /** A node of the tree that `template-parser.ts` makes; each kind of node has some of the fields. */
 export interface Syntax {
@@ -54,20 +62,53 @@ export interface Syntax {
   falseExpr?: Syntax;
 }
 
+/** `{% break %}` or `{% continue %}` on its way to the loop, with what its round has printed so far. */
 class LoopControl {
+  printed = '';
   constructor(readonly kind: 'Break' | 'Continue') {}
 }
 
 export class Evaluator {
+  /**
+   * @param strict any use of an undefined name but `is defined` and `default` is an error; else it prints as nothing, is
+   *   false and empty, and only its attributes are an error (Jinja2's own default)
+   * @param extra filters that stand in for those of the same name
+   */
+  constructor(
+    private readonly strict = true,
+    private readonly extra: ReadonlyMap<string, TemplateFilter> = new Map(),
+  ) {}
+
   block(nodes: readonly Syntax[], scope: Scope): string {
-    return nodes.map((node) => this.print(node, scope)).join('');
+    let out = '';
+    for (const node of nodes) {
+      try {
+        out += this.print(node, scope);
+      } catch (thrown) {
+        if (thrown instanceof LoopControl) thrown.printed = out + thrown.printed;
+        throw thrown;
+      }
+    }
+    return out;
   }
 
-  /** @throws PythonError where the value is undefined */
+  /** @throws PythonError where the value is undefined and names are strict */
   defined(value: unknown): unknown {
     if (!(value instanceof Undefined)) return value;
     if (value.lenient) return '';
+    if (!this.strict) return value;
     throw new PythonError(`${value.reason}.`);
+  }
+
+  /** @throws PythonError where the value is undefined, however names are taken */
+  private known(value: unknown): unknown {
+    if (value instanceof Undefined && !value.lenient) throw new PythonError(`${value.reason}.`);
+    return this.defined(value);
+  }
+
+  private text(value: unknown): string {
+    const defined = this.defined(value);
+    return defined instanceof Undefined ? '' : str(defined);
   }
 
   private print(node: Syntax, scope: Scope): string {
@@ -101,12 +142,12 @@ export class Evaluator {
       case 'Continue':
         throw new LoopControl(node.type);
       default:
-        return str(this.defined(this.evaluate(node, scope)));
+        return this.text(this.evaluate(node, scope));
     }
   }
 
   private test(node: Syntax | undefined, scope: Scope): boolean {
-    return truthy(this.defined(this.evaluate(node, scope)));
+    return isTrue(this.defined(this.evaluate(node, scope)));
   }
 
   private set(node: Syntax, scope: Scope): void {
@@ -136,7 +177,7 @@ export class Evaluator {
   }
 
   iterate(value: unknown): unknown[] {
-    this.defined(value);
+    if (this.defined(value) instanceof Undefined) return [];
     if (Array.isArray(value)) return value;
     if (typeof value === 'string') return Array.from(value);
     if (isDict(value)) return entriesOf(value).map(([key]) => key);
@@ -155,36 +196,20 @@ export class Evaluator {
     let out = '';
     for (const [i, item] of items.entries()) {
       const inner = new Scope(scope);
-      inner.names.set('loop', this.loopState(items, i));
+      inner.names.set('loop', loopState(items, i));
       this.bind(node.loopvar, item, inner);
       for (const part of node.body ?? []) {
         try {
           out += this.print(part, inner);
         } catch (thrown) {
           if (!(thrown instanceof LoopControl)) throw thrown;
+          out += thrown.printed;
           if (thrown.kind === 'Break') return out;
           break;
         }
       }
     }
     return out;
-  }
-
-  private loopState(items: readonly unknown[], i: number): Map<string, unknown> {
-    const neighbour = (at: number): unknown =>
-      at >= 0 && at < items.length ? items[at] : new Undefined('there is no such item in the loop');
-    return new Map<string, unknown>([
-      ['index', i + 1],
-      ['index0', i],
-      ['revindex', items.length - i],
-      ['revindex0', items.length - i - 1],
-      ['first', i === 0],
-      ['last', i === items.length - 1],
-      ['length', items.length],
-      ['previtem', neighbour(i - 1)],
-      ['nextitem', neighbour(i + 1)],
-      ['cycle', ({ positional }: Arguments) => positional[i % positional.length]],
-    ]);
   }
 
   private macro(parameters: readonly Syntax[], body: readonly Syntax[], scope: Scope): TemplateFunction {
@@ -220,7 +245,7 @@ export class Evaluator {
   }
 
   private call(callee: unknown, args: Arguments, name: string): unknown {
-    this.defined(callee);
+    this.known(callee);
     if (typeof callee !== 'function') throw new PythonError(`'${typeName(callee)}' object is not callable (${name}).`);
     return (callee as TemplateFunction)(args);
   }
@@ -239,9 +264,10 @@ export class Evaluator {
       const missing = operand instanceof Undefined || (whenFalse && !truthy(operand));
       return missing ? (args.positional[0] ?? args.named.get('default_value') ?? '') : operand;
     }
-    const filter = filters.get(name);
+    const filter = this.extra.get(name) ?? filters.get(name);
     if (!filter) throw new PythonError(`Softbench has no template filter named "${name}".`);
-    return filter(this.defined(operand), args, this);
+    const value = this.defined(operand);
+    return filter(value instanceof Undefined && name !== 'tojson' ? '' : value, args, this);
   }
 
   evaluate(node: Syntax | null | undefined, scope: Scope): unknown {
@@ -303,7 +329,7 @@ export class Evaluator {
 
   private unary(node: Syntax, scope: Scope): unknown {
     const value = this.defined(this.evaluate(node.argument, scope));
-    if (node.operator?.value === 'not') return !truthy(value);
+    if (node.operator?.value === 'not') return !isTrue(value);
     if (!isNumber(value))
       throw new PythonError(`bad operand type for unary ${node.operator?.value}: '${typeName(value)}'.`);
     const signed = node.operator?.value === '-' ? -Number(value) : Number(value);
@@ -311,7 +337,7 @@ export class Evaluator {
   }
 
   private member(node: Syntax, scope: Scope): unknown {
-    const object = this.defined(this.evaluate(node.object, scope));
+    const object = this.known(this.evaluate(node.object, scope));
     const { property } = node;
     if (node.computed && property?.type === 'SliceExpression') {
       const bound = (part: Syntax | undefined): number | null => {
@@ -335,8 +361,8 @@ export class Evaluator {
   private binary(node: Syntax, scope: Scope): unknown {
     const operator = node.operator?.value ?? '';
     const left = this.defined(this.evaluate(node.left, scope));
-    if (operator === 'and') return truthy(left) ? this.defined(this.evaluate(node.right, scope)) : left;
-    if (operator === 'or') return truthy(left) ? left : this.defined(this.evaluate(node.right, scope));
+    if (operator === 'and') return isTrue(left) ? this.defined(this.evaluate(node.right, scope)) : left;
+    if (operator === 'or') return isTrue(left) ? left : this.defined(this.evaluate(node.right, scope));
     return this.compute(operator, left, this.defined(this.evaluate(node.right, scope)));
   }
 
@@ -347,13 +373,14 @@ export class Evaluator {
     for (const { operator, right: side } of node.links ?? []) {
       const right = this.defined(this.evaluate(side, scope));
       holds = this.compute(operator, left, right);
-      if (!truthy(holds)) return holds;
+      if (!isTrue(holds)) return holds;
       left = right;
     }
     return holds;
   }
 
   private compute(operator: string, left: unknown, right: unknown): unknown {
+    if (left instanceof Undefined || right instanceof Undefined) return this.withUndefined(operator, left, right);
     const compute = operators[operator];
     if (!compute) throw new PythonError(`Softbench does not know the operator "${operator}" in templates.`);
     const result = compute(left, right);
@@ -361,7 +388,19 @@ export class Evaluator {
       throw new PythonError(`unsupported operand types for ${operator}: '${typeName(left)}' and '${typeName(right)}'.`);
     return result;
   }
+
+  /** The few operators that an undefined value has: it equals another such value, contains nothing and prints as nothing. */
+  private withUndefined(operator: string, left: unknown, right: unknown): unknown {
+    const both = left instanceof Undefined && right instanceof Undefined;
+    if (operator === '~') return this.text(left) + this.text(right);
+    if (operator === '==' || operator === '!=') return both === (operator === '==');
+    const empty = right instanceof Undefined || Array.isArray(right) || isDict(right);
+    if ((operator === 'in' || operator === 'not in') && empty) return operator === 'not in';
+    return this.known(left instanceof Undefined ? left : right);
+  }
 }
+
+const isTrue = (value: unknown): boolean => !(value instanceof Undefined) && truthy(value);
 
 const nameOf = (node: Syntax | undefined): string => {
   if (node?.type === 'Identifier') return String(node.value);

@@ -20,12 +20,12 @@ import { substitute } from './python-regex.ts';
 import type { Evaluator } from './template-evaluator.ts';
 import { methodOf } from './template-methods.ts';
 import { compare, item } from './template-operators.ts';
-import { type Arguments, Undefined } from './template-scope.ts';
+import { type Arguments, type TemplateFilter, Undefined } from './template-scope.ts';
 
-type Filter = (value: unknown, args: Arguments, evaluator: Evaluator) => unknown;
+type Filter = TemplateFilter;
 
 /** An argument by place or by name. */
-const argument = ({ positional, named }: Arguments, place: number, name: string): unknown =>
+export const argument = ({ positional, named }: Arguments, place: number, name: string): unknown =>
   positional[place] ?? named.get(name);
 
 const list = (value: unknown, evaluator: Evaluator): unknown[] => [...evaluator.iterate(value)];

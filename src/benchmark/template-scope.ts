@@ -1,5 +1,6 @@
 /** What the names of a template stand for: the item's fields, what the template sets, Jinja2's own. */
 import { PythonError } from './python.ts';
+import type { Evaluator } from './template-evaluator.ts';
 
 /** What a name that is not there evaluates to: any use but `is defined` and `default` is an error, where names are strict. */
 export class Undefined {
@@ -15,6 +16,7 @@ export interface Arguments {
   named: Map<string, unknown>;
 }
 export type TemplateFunction = (args: Arguments) => unknown;
+export type TemplateFilter = (value: unknown, args: Arguments, evaluator: Evaluator) => unknown;
 
 /** `namespace(...)`: the one thing whose attributes a template may set. */
 export class Namespace {
@@ -62,3 +64,21 @@ export const globals: ReadonlyMap<string, unknown> = new Map<string, unknown>([
     },
   ],
 ]);
+
+/** What `loop` holds in the round at `i`. */
+export function loopState(items: readonly unknown[], i: number): Map<string, unknown> {
+  const neighbour = (at: number): unknown =>
+    at >= 0 && at < items.length ? items[at] : new Undefined('there is no such item in the loop');
+  return new Map<string, unknown>([
+    ['index', i + 1],
+    ['index0', i],
+    ['revindex', items.length - i],
+    ['revindex0', items.length - i - 1],
+    ['first', i === 0],
+    ['last', i === items.length - 1],
+    ['length', items.length],
+    ['previtem', neighbour(i - 1)],
+    ['nextitem', neighbour(i + 1)],
+    ['cycle', ({ positional }: Arguments) => positional[i % positional.length]],
+  ]);
+}

@@ -1,14 +1,30 @@
 /**
  * Templates as lm-evaluation-harness renders them: Jinja2 with `keep_trailing_newline`, no block trimming, and every
- * use of an undefined name an error (StrictUndefined). Evaluated with Python's values, since `{{['no', 'yes'][label]}}` or `{{choices.index(answer)}}` must mean what they mean in Python.
+ * use of an undefined name an error (StrictUndefined). Evaluated with Python's values, since
+ * `{{['no', 'yes'][label]}}` or `{{choices.index(answer)}}` must mean what they mean in Python.
  */
 import { PythonError, str } from './python.ts';
 import { Evaluator, type Syntax } from './template-evaluator.ts';
 import { type Grammar, parse } from './template-parser.ts';
-import { globals, Scope } from './template-scope.ts';
+import { globals, Scope, type TemplateFilter } from './template-scope.ts';
+
+/** What a template is read and rendered with: Jinja2's `Environment`. */
+export interface Environment {
+  grammar: Grammar;
+  /** Is the use of an undefined name an error? */
+  strict: boolean;
+  /** Filters that stand in for Jinja2's own of the same name. */
+  filters: ReadonlyMap<string, TemplateFilter>;
+  globals: ReadonlyMap<string, unknown>;
+}
 
 /** The environment of lm-evaluation-harness. */
-const grammar: Grammar = { trimBlocks: false, lstripBlocks: false, keepTrailingNewline: true, chatTags: false };
+const harness: Environment = {
+  grammar: { trimBlocks: false, lstripBlocks: false, keepTrailingNewline: true, chatTags: false },
+  strict: true,
+  filters: new Map(),
+  globals: new Map(),
+};
 
 /** A template that cannot be read or rendered; the message is for people. */
 export class TemplateError extends PythonError {}
@@ -19,9 +35,12 @@ export class Template {
   private readonly expression: Syntax | null;
 
   /** @throws TemplateError where the syntax is wrong */
-  constructor(readonly source: string) {
+  constructor(
+    readonly source: string,
+    private readonly environment = harness,
+  ) {
     try {
-      this.program = parse(source, grammar);
+      this.program = parse(source, environment.grammar);
     } catch (thrown) {
       throw new TemplateError(`The template cannot be read: ${messageOf(thrown)}.`);
     }
@@ -47,7 +66,9 @@ export class Template {
 
   private run<Result>(work: (evaluator: Evaluator, scope: Scope) => Result, fields: Readonly<Record<string, unknown>>) {
     try {
-      return work(new Evaluator(), new Scope(null, new Map(Object.entries(fields))));
+      const { strict, filters, globals } = this.environment;
+      const outer = new Scope(null, new Map(globals));
+      return work(new Evaluator(strict, filters), new Scope(outer, new Map(Object.entries(fields))));
     } catch (thrown) {
       if (thrown instanceof PythonError) throw new TemplateError(thrown.message);
       if (thrown instanceof RangeError) throw new TemplateError(`The template goes too deep: ${messageOf(thrown)}.`);
