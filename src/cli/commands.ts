@@ -1,4 +1,5 @@
 /** The commands of `softbench`: one row each. */
+import { clearCommand, statusCommand } from './cache.ts';
 import { checkCommand } from './check.ts';
 import type { Command } from './command.ts';
 import { compareCommand, evaluateCommand, tuneCommand } from './job.ts';
@@ -22,4 +23,6 @@ export const commands: readonly Command[] = [
   showCommand,
   adapterCommand,
   leaderboardCommand,
+  statusCommand,
+  clearCommand,
 ];

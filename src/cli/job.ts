@@ -23,6 +23,7 @@ import {
 } from '../shared/results.ts';
 import { loadResults, resumableGroup } from '../study/index.ts';
 import type { Given, Options } from './arguments.ts';
+import { cacheOptions, responseCacheOf } from './cache.ts';
 import {
   type Command,
   commonOptions,
@@ -73,7 +74,8 @@ const jobOptions = {
   ...storeOption,
   ...engineOptions,
   resume: { type: 'text', value: 'GROUP', help: 'go on with a stopped job, or with the "last" one of these arguments' },
-  fresh: { type: 'flag', help: 'run again what has been run before with the same settings' },
+  fresh: { type: 'flag', help: 'run again what has been run before with the same settings, without cached responses' },
+  ...cacheOptions,
   report: { type: 'text', value: 'FILE', help: 'write the results page as one HTML file' },
   ...commonOptions,
 } as const satisfies Options;
@@ -215,6 +217,7 @@ async function requestOf(
     group: args.text('resume') ?? newGroup(),
     reuseFinished: !args.flag('fresh'),
     engine: engineSettings(args),
+    responseCache: responseCacheOf(args),
     overrides: given({
       limit: limitOf(args.text('limit')),
       shots: args.number('shots'),

@@ -148,6 +148,8 @@ export function modeJson({ run, summary }: Pick<ModeOutcome, 'run' | 'summary'>)
     chance: scores.chance,
     causes: scores.causes,
     seconds: summary.seconds,
+    // Where responses came from the cache, the seconds are not what the model takes.
+    ...(summary.responses && { responses: summary.responses }),
     tuningSeconds: summary.tuningSeconds,
     bestStep: summary.bestStep,
     promptTokens: summary.promptTokens,

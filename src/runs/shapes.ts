@@ -71,7 +71,7 @@ const runFile = fields({
   benchmark: fields({
     task: text,
     file: text,
-    digests: fields({ config: text, data: text }),
+    digests: fields({ config: text, data: text, requests: optional(text), scoring: optional(text) }),
     items: count,
     split: text,
   }),
@@ -97,6 +97,8 @@ const runFile = fields({
       list(fields({ graph: text, nodes: count, cpuNodes: count, cpuOperators: fields({}), copies: count })),
     ),
   }),
+  rescoredFrom: optional(text),
+  predictOnly: optional(yesNo),
   notes: list(text),
   source: optional(
     fields({

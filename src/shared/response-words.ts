@@ -1,5 +1,5 @@
 /** What a run says of responses that came from the cache: its seconds are then no measure of the model. */
-import type { RunSummary } from './results.ts';
+import type { RunFile, RunSummary } from './results.ts';
 
 /** What the cache of a store may take on disk where nothing else is said. */
 export const defaultCacheBytes = 2 * 2 ** 30;
@@ -19,8 +19,9 @@ export const withResponsesNote = (notes: readonly string[], note: string | null)
   ...(note === null ? [] : [note]),
 ];
 
-/** What stands behind a time where some responses came from the cache; empty where none did. */
-export function cachedMark(summary: Pick<RunSummary, 'responses'>): string {
+/** What stands behind a time that is not what the model takes; empty where it is. */
+export function timeMark(run: Pick<RunFile, 'rescoredFrom'>, summary: Pick<RunSummary, 'responses'>): string {
+  if (run.rescoredFrom) return 'of the run it was re-scored from';
   const { cached = 0, computed = 0 } = summary.responses ?? {};
   if (cached === 0) return '';
   return computed === 0 ? 'all from the cache' : `${Math.round((100 * cached) / (cached + computed))} % from the cache`;

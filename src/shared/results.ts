@@ -320,7 +320,13 @@ export interface RunFile {
     /** Absolute path of the benchmark file. */
     file: string;
     /** SHA-256 over the resolved configuration (after includes), and over the data of the split. */
-    digests: { config: string; data: string };
+    digests: {
+      config: string;
+      data: string;
+      /** Of the configuration's keys that decide prompts and requests, and of those that only score; absent in older runs. */
+      requests?: string;
+      scoring?: string;
+    };
     items: number;
     split: string;
   };
@@ -343,6 +349,10 @@ export interface RunFile {
   /** Set when the learning rate of a tuned run has been decided. */
   learningRate?: LearningRateChoice;
   provider: ProviderReport;
+  /** The run whose outputs were scored again, without the model: provider, times, tokens and memory are those of that run. */
+  rescoredFrom?: string;
+  /** Outputs only: nothing was scored, and the scores of the summary count no item. Re-scoring makes a run with scores of it. */
+  predictOnly?: true;
   /** Anything the user should know about how the numbers came about. */
   notes: string[];
   /** Set where the run was imported. Nothing of it was computed here then: identities, digests and provider are empty. */

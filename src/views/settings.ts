@@ -2,7 +2,8 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, normalize } from 'node:path';
 import * as vscode from 'vscode';
-import type { EngineSettings } from '../shared/protocol.ts';
+import type { EngineSettings, JobRequest } from '../shared/protocol.ts';
+import { defaultCacheBytes } from '../shared/response-words.ts';
 
 const providers: readonly EngineSettings['executionProvider'][] = ['auto', 'cpu', 'cuda', 'webgpu', 'dml', 'coreml'];
 export const settingsSection = 'softbench';
@@ -26,6 +27,13 @@ export const settings = {
 
   get batchSize(): number | undefined {
     return wholeNumber(get('batchSize'), 1) ?? undefined;
+  },
+
+  /** Null where it is turned off. */
+  get responseCache(): JobRequest['responseCache'] {
+    if (get('responseCache') === false) return null;
+    const megabytes = wholeNumber(get('responseCacheLimit'), 1);
+    return { limitBytes: megabytes === null ? defaultCacheBytes : megabytes * 2 ** 20, lookUp: true };
   },
 
   /** undefined: as the benchmark says. */

@@ -97,7 +97,7 @@ export class StartJobs {
     if (!request) throw new HumanError('missing', 'There is nothing left of this job that could be resumed.');
     const job = queue.add(
       'resume',
-      { ...request, engine: settings.engine },
+      { ...request, engine: settings.engine, responseCache: settings.responseCache },
       {
         task: first?.benchmark.task ?? basename(request.benchmarkFile),
         modelName: first?.model.name ?? basename(request.modelFolder),
@@ -134,6 +134,7 @@ export class StartJobs {
       group: newGroup(),
       reuseFinished,
       engine: settings.engine,
+      responseCache: settings.responseCache,
       overrides: { limit: settings.limit(vscode.Uri.file(file)), batchSize: settings.batchSize },
     };
     const job = queue.add(kind, request, { task, modelName: model.name });
