@@ -8,7 +8,9 @@ import {
 } from '../src/gradient/index.ts';
 import { encodeOnnx, readOnnxFile, weightsInPlace } from '../src/onnx/index.ts';
 
+export { openBenchmark } from '../src/benchmark/index.ts';
 export { openLanguageModel } from '../src/engine/index.ts';
+export { evaluate } from '../src/evaluate/index.ts';
 export { encodeOnnx, Graph, modelOf, tensorOf } from '../src/onnx/index.ts';
 export { allocatorSettings } from '../src/worker/allocator.ts';
 

@@ -4,13 +4,14 @@
 //   npm run bench                                               the bundled model
 //   npm run bench -- --model DIR --python PYTHON [--hf DIR]     a model of yours, and PyTorch beside it
 //
-//   --only step,build,suffix,decode,open,batch,few-shot,activation    some of the benches
+//   --only step,build,suffix,decode,open,batch,few-shot,activation,evaluate    some of the benches; evaluate only where asked for
 //   --lengths 128,64,256     tokens a row of the tuning step (rows: --batch 8)
 //   --recompute blocks       the tuning step with recomputation too (attention or blocks)
 //   --rounds 5               how often each program is asked
 //   --threads N              default: physical cores
 //   --json FILE              write the figures too
 //   --python PYTHON          a Python with torch, transformers and peft; --hf: the model's PyTorch folder, default DIR
+//   --data DIR               for evaluate: a folder with GSM8K, BoolQ and ARC-Easy; --python needs lm-eval for it
 //   --transformers-js DIR    a folder where @huggingface/transformers is installed, for decode and open
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -19,6 +20,7 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { alternate, median, ratio, startChild } from '../bench/children.mjs';
 import { decode, opening } from '../bench/decode.mjs';
+import { evaluation } from '../bench/evaluation.mjs';
 import { writeLargeModel } from '../bench/large.mjs';
 import { leastFlops, shapeOf } from '../bench/limit.mjs';
 import { suffixStep } from '../bench/suffix.mjs';
@@ -39,6 +41,7 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '5' },
     threads: { type: 'string' },
     json: { type: 'string' },
+    data: { type: 'string' },
   },
 });
 const folder = resolve(options.model);
@@ -323,6 +326,12 @@ const known = {
   batch: batched,
   'few-shot': fewShot,
   activation,
+  evaluate: (threads) =>
+    evaluation({
+      ...{ root, product, folder, threads, allocator, batch, results, row, times, progress },
+      ...{ python: options.python, hf: resolve(options.hf ?? folder), data: options.data && resolve(options.data) },
+      rounds: Math.max(1, Math.floor(rounds / 5)),
+    }),
 };
 for (const name of chosen)
   if (!(name in known)) {

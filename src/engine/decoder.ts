@@ -255,8 +255,9 @@ export class Decoder {
     const found = this.#prefixes.find(tokens, softPrompt, exact);
     if (found?.same === tokens.length && found.cache.length(0) === tokens.length + vectors) return found.cache;
     const cache = this.newCache(1, tokens.length + vectors, null, exact);
-    // Token by token it is quicker to read all of it again.
-    const known = found && (found.same === tokens.length || (await this.continues())) ? found.same : 0;
+    // Token by token it is quicker to read all of it again, and what is read alone must not depend on what was before.
+    const goesOn = !this.readsAlone && (await this.continues());
+    const known = found && (found.same === tokens.length || goesOn) ? found.same : 0;
     if (found && known) {
       cache.addRow(found.cache, 0, known + vectors);
       if (known < tokens.length) await this.read(cache, 0, [tokens.slice(known)], [], { signal });
@@ -306,6 +307,14 @@ export class Decoder {
     return complete(found);
   }
 
+  /**
+   * Activations are quantised with one scale over all of a run's tokens: what is read together changes results, so rows
+   * are read one by one.
+   */
+  get readsAlone(): boolean {
+    return this.graph.model.graph.nodes.some(({ operator }) => operator === 'DynamicQuantizeLinear');
+  }
+
   /** How the graph reads several new tokens behind a cache; null: not tried yet. */
   #continuing: Promise<Continuing> | null = null;
 
@@ -316,9 +325,9 @@ export class Decoder {
    * over all of a run's tokens.
    */
   async drafts(rows: number): Promise<boolean> {
-    const { settings, graph } = this;
+    const { settings } = this;
     if (settings.provider.running !== 'cpu' || settings.prepack === false || this.unpacked) return false;
-    if (graph.model.graph.nodes.some(({ operator }) => operator === 'DynamicQuantizeLinear')) return false;
+    if (this.readsAlone) return false;
     this.#continuing ??= howItContinues(this.#tried());
     const continuing = await this.#continuing;
     return continuing === 'batch' || (continuing === 'row' && rows === 1);

@@ -61,11 +61,12 @@ const noCache: ReadingCosts = { run: 0, continuing: 'token', sharesPrefix: false
 export async function generate(
   context: GenerationContext,
   requests: readonly GenerationRequest[],
-  settings: GenerationSettings,
+  given: GenerationSettings,
   hooks: Hooks<GenerationResult>,
 ): Promise<void> {
   if (!requests.length) return;
   const { decoder, tokenizer } = context;
+  const settings = decoder.readsAlone ? { ...given, batchSize: 1 } : given;
   const vectors = settings.softPrompt?.vectors ?? 0;
   const queue = inOrder(requests, settings, context.contextLength);
   const begun = { ...context, settings, hooks, stops: stopFinder(tokenizer, settings.until), done: 0 };

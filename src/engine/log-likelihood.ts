@@ -104,7 +104,7 @@ export async function logLikelihood(
     else await hooks.onResult({ index: request.index, tokens: [], sum: 0, greedy: true });
   if (!scored.length) return;
   const texts = scored.map(({ text }) => text);
-  const rows = Math.max(1, settings.batchSize);
+  const rows = decoder.readsAlone ? 1 : Math.max(1, settings.batchSize);
   const front = inFront(softPrompt)?.vectors ?? 0;
   const behind = isSuffix(softPrompt) ? (softPrompt?.vectors ?? 0) : 0;
   const tree = prefixTree(texts);

@@ -31,10 +31,21 @@ export interface ReadingCosts {
 const copyCost = 1 / 40;
 const attendCost = 1 / 450;
 
-/** What else texts cost that share `shared` tokens behind `rest` own ones each; the least of the three. */
+interface Shared {
+  texts: number;
+  shared: number;
+  rest: number;
+  past?: number;
+  alone: boolean;
+}
+
+/**
+ * How texts are read that share `shared` tokens and have about `rest` own ones each behind them: what costs least.
+ * `past`: positions before the shared ones that a copy takes along. `alone`: no other texts are waiting.
+ */
 export function howToShare(
   { run, continuing, sharesPrefix, rows, steps }: ReadingCosts,
-  { texts, shared, rest, alone }: { texts: number; shared: number; rest: number; alone: boolean },
+  { texts, shared, rest, past = 0, alone }: Shared,
 ): 'prefix' | 'fork' | 'again' {
   if (texts < 2 || shared < 1) return 'again';
   // Behind a cache some graphs read one row at a time, or one token.
@@ -45,7 +56,8 @@ export function howToShare(
   const spare = alone ? 0 : (Math.ceil(texts / rows) - texts / rows) * run * (1 + steps);
   const copies = shared * copyCost;
   const prefix = shared + run + spare + texts * (behind + (sharesPrefix ? 0 : copies)) + (sharesPrefix ? 0 : attend);
-  const fork = shared + run / rows + (texts - 1) * (behind + copies) + attend;
+  // Twice a share of a run: the forks' own runs are seldom full.
+  const fork = shared + (2 * run) / rows + (texts - 1) * (behind + copies + past * copyCost) + attend;
   if (prefix <= fork && prefix < again) return 'prefix';
   return fork < again ? 'fork' : 'again';
 }
@@ -137,16 +149,26 @@ export interface Branch {
   forks: Branch[];
 }
 
-/** The rows that read a subtree behind `start` tokens of it, the longest way through it first in each. */
-export function branchesOf(node: PrefixNode, start: number, costs: ReadingCosts | null): Branch[] {
+/**
+ * The rows that read a subtree behind `start` tokens of it, the longest way through it first in each. `held`: tokens that
+ * are in no row, but in a prefix. `costs` null: nothing is read behind anything, and every leaf is a row.
+ */
+export function branchesOf(
+  node: PrefixNode,
+  start: number,
+  costs: ReadingCosts | null,
+  held: number = start,
+): Branch[] {
   const part = (texts: readonly number[], to: number) => ({ texts, from: start, to });
   if (!node.children.length)
     return [{ text: node.text, start, end: node.depth, parts: [part(node.ends, node.depth)], forks: [] }];
   const shared = node.depth - start;
   const rest = node.children.reduce((sum, child) => sum + child.depth - node.depth, 0) / node.children.length;
   const texts = node.children.length;
-  const apart = costs === null || howToShare({ ...costs, steps: 0 }, { texts, shared, rest, alone: true }) === 'again';
-  const inner = node.children.flatMap((child) => branchesOf(child, apart ? start : node.depth, costs));
+  const apart =
+    costs === null ||
+    howToShare({ ...costs, steps: 0 }, { texts, shared, rest, past: start - held, alone: true }) === 'again';
+  const inner = node.children.flatMap((child) => branchesOf(child, apart ? start : node.depth, costs, held));
   const [first] = inner;
   if (!first) throw new Error('A node with children has branches.');
   if (apart) {
