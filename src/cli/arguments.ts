@@ -3,8 +3,8 @@ import { parseArgs } from 'node:util';
 import { asError, HumanError } from '../shared/errors.ts';
 
 export interface Option {
-  /** `text` may hold anything; a `whole` number is checked. */
-  type: 'flag' | 'text' | 'whole';
+  /** `text` may hold anything; `texts` may be given several times; a `whole` number is checked. */
+  type: 'flag' | 'text' | 'texts' | 'whole';
   /** What stands for the value in the help. */
   value?: string;
   help: string;
@@ -18,6 +18,7 @@ export interface Given {
   positionals: string[];
   flag(name: string): boolean;
   text(name: string): string | undefined;
+  texts(name: string): string[];
   number(name: string): number | undefined;
 }
 
@@ -25,7 +26,7 @@ export interface Given {
 export function readArguments(command: string, options: Options, argv: readonly string[]): Given {
   const wrong = (message: string): HumanError =>
     new HumanError('bad-input', message, { todo: `See "softbench ${command} --help".` });
-  let values: Record<string, string | boolean | undefined>;
+  let values: Record<string, string | boolean | string[] | undefined>;
   let positionals: string[];
   try {
     ({ values, positionals } = parseArgs({
@@ -34,7 +35,11 @@ export function readArguments(command: string, options: Options, argv: readonly 
       options: Object.fromEntries(
         Object.entries(options).map(([name, { type, short }]) => [
           name,
-          { type: type === 'flag' ? ('boolean' as const) : ('string' as const), ...(short && { short }) },
+          {
+            type: type === 'flag' ? ('boolean' as const) : ('string' as const),
+            ...(type === 'texts' && { multiple: true }),
+            ...(short && { short }),
+          },
         ]),
       ),
     }) as { values: typeof values; positionals: string[] });
@@ -64,7 +69,11 @@ export function readArguments(command: string, options: Options, argv: readonly 
     if (least !== undefined && value < least) throw wrong(`--${name} must be at least ${least}, not ${given}.`);
     numbers.set(name, value);
   }
-  return { positionals, flag: (name) => values[name] === true, text, number: (name) => numbers.get(name) };
+  const texts = (name: string): string[] => {
+    const value = values[name];
+    return Array.isArray(value) ? value : [];
+  };
+  return { positionals, texts, flag: (name) => values[name] === true, text, number: (name) => numbers.get(name) };
 }
 
 /** Node's message on one line, ended by a full stop. */
