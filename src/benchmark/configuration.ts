@@ -31,6 +31,8 @@ interface YamlFile {
   text: string;
   document: Document;
   lines: LineCounter;
+  /** Lines of quoted texts were joined ({@link joinQuotedLines}). */
+  joined: boolean;
 }
 
 /** The resolved configuration: the file's own keys over those of the files it includes. */
@@ -41,6 +43,8 @@ export class Configuration {
   /** All files read, the benchmark file first. */
   readonly files: string[] = [];
   readonly problems: Problem[] = [];
+  /** Problems of Python functions, by the key whose value they are in. */
+  private readonly functions = new Map<Problem, string>();
 
   constructor(readonly file: string) {}
 
@@ -97,7 +101,19 @@ export class Configuration {
     return isScalar(node) ? node.type : undefined;
   }
 
+  /** A value that is a Python function; no problem where a file that includes this one gives another value. */
+  addFunction(key: string, problem: Problem): void {
+    this.problems.push(problem);
+    this.functions.set(problem, key);
+  }
+
   adopt(key: string, value: unknown, source: YamlFile): void {
+    if (this.origin.has(key) && this.origin.get(key) !== source)
+      for (const [problem, named] of this.functions)
+        if (named === key && problem.place.file !== source.file) {
+          this.problems.splice(this.problems.indexOf(problem), 1);
+          this.functions.delete(problem);
+        }
     this.values[key] = value;
     this.origin.set(key, source);
   }
@@ -183,7 +199,7 @@ async function load(
       for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines.addNewLine(at + 1);
     }
   }
-  const source: YamlFile = { file: path, text, document, lines };
+  const source: YamlFile = { file: path, text, document, lines, joined: joined !== text };
   for (const error of document.errors)
     configuration.problems.push({
       severity: 'error',
@@ -220,13 +236,16 @@ const parse = (text: string, lineCounter: LineCounter): Document =>
     logLevel: 'error',
   });
 
+/** Stands for what a joined line leaves out, so that every character keeps its place. Of the private use area. */
+const filler = '\uE000';
+
 /**
- * PyYAML lets the lines of a quoted text begin at the left margin, against the letter of YAML. Such a line break becomes
- * the space that it stands for; every character keeps its place.
+ * PyYAML lets the lines of a quoted text begin further left than YAML allows. Such a line break becomes the space that it
+ * stands for, and the indentation behind it filler, which {@link inspect} takes out again.
  */
 function joinQuotedLines(text: string): string {
   return text.replace(/(?<=[:\-,[{]\s+)(?:"(?:[^"\\]|\\[\s\S])*"|'(?:[^']|'')*')/g, (quoted) =>
-    quoted.replace(/(?<=[^\s\\])\r?\n(?=\S)/g, (end) => ' '.repeat(end.length)),
+    quoted.replace(/(?<=[^\s\\])[ \t]*\r?\n[ \t]*(?=\S)/g, (end) => ` ${filler.repeat(end.length - 1)}`),
   );
 }
 
@@ -264,10 +283,11 @@ function inspect(configuration: Configuration, source: YamlFile): void {
       return new Scalar(null);
     },
     Scalar(_, node, path) {
+      if (source.joined && typeof node.value === 'string') node.value = node.value.replaceAll(filler, '');
       if (node.type === 'PLAIN' && node.source !== undefined && /^[yYnN]$/.test(node.source)) node.value = node.source;
       if (node.tag !== '!function' || !node.range) return;
       const keys = path.filter(isPair).map((pair) => (isScalar(pair.key) ? String(pair.key.value) : '?'));
-      configuration.problems.push({
+      configuration.addFunction(keys[0] ?? '', {
         severity: 'error',
         code: 'python-function',
         message: `\`${keys.join('.') || 'this value'}\` is the Python function \`${node.source ?? node.value}\`, which Softbench cannot run. ${adviceFor(keys[0] ?? '')}`,

@@ -151,7 +151,7 @@ export class TaskBenchmark implements Benchmark {
     const { splits, samples } = this.settings;
     if (splits.fewShot === null && samples)
       return samples.map((fields, index) => ({ index, fields, place: { file: this.file } }));
-    return (await this.split(splits.fewShot ?? splits.training ?? this.evaluationSplit)).items;
+    return (await this.split(splits.fewShot ?? splits.training ?? splits.validation ?? this.evaluationSplit)).items;
   }
 
   // --------------------------------------------------------------- prompts

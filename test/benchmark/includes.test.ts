@@ -1,0 +1,54 @@
+/** What PyYAML and lm-evaluation-harness 0.4.13 make of includes, quoted lines and splits, where it is easily missed. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checkBenchmark, openBenchmark } from '../../src/benchmark/index.ts';
+
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'softbench-includes-'));
+  writeFileSync(join(folder, 'test.jsonl'), '{"q": "a", "n": "1"}\n{"q": "b", "n": "2"}');
+  writeFileSync(join(folder, 'dev.jsonl'), '{"q": "c", "n": "3"}');
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const write = (name: string, text: string): string => {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  return file;
+};
+const task = `dataset_path: json
+dataset_kwargs: { data_files: { test: test.jsonl, dev: dev.jsonl } }
+test_split: test
+doc_to_text: "{{q}}"
+doc_to_target: "{{n}}"
+`;
+
+test('a Python function is no error where the including file gives another value', async () => {
+  write('base.yaml', `${task}process_docs: !function utils.process\nprocess_results: !function utils.judge\n`);
+  const file = write('own.yaml', 'include: base.yaml\nprocess_docs: null\n');
+  const { problems } = await checkBenchmark(file);
+  const functions = problems.filter(({ code }) => code === 'python-function').map(({ message }) => message);
+  expect(functions).toHaveLength(1);
+  expect(functions[0]).toContain('process_results');
+});
+
+test('lines of a quoted text may begin further left than its key, as PyYAML reads them', async () => {
+  const file = write(
+    'quoted.yaml',
+    `${task}fewshot_config:\n    samples:\n    - q: 'one\n  two'\n      n: "three\n four"\n`,
+  );
+  const benchmark = await openBenchmark(file);
+  const [item] = await benchmark.items('evaluation');
+  if (!item) throw new Error('no item');
+  expect((await benchmark.prompt(item, 1)).text).toBe('one two three four\n\na');
+});
+
+test('examples come from the validation split where there is no training split', async () => {
+  const file = write('validation.yaml', `${task}validation_split: dev\n`);
+  const benchmark = await openBenchmark(file);
+  const [item] = await benchmark.items('evaluation');
+  if (!item) throw new Error('no item');
+  expect((await benchmark.prompt(item, 1)).text).toBe('c 3\n\na');
+});
