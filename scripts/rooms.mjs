@@ -20,7 +20,7 @@ const mayImport = {
   libraries: ['shared', 'download'],
   // evaluate sees the engine and the run store through interfaces of its own
   evaluate: ['shared', 'benchmark', 'metrics'],
-  model: ['shared', 'onnx', 'evaluate'],
+  model: ['shared', 'hub', 'onnx', 'evaluate'],
   engine: ['shared', 'libraries', 'onnx', 'gradient', 'model', 'evaluate'],
   runs: ['shared', 'evaluate', 'metrics'],
   // a cache in front of the engine: it sees a model through evaluate's interface

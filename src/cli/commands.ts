@@ -2,9 +2,11 @@
 import { clearCommand, statusCommand } from './cache.ts';
 import { checkCommand } from './check.ts';
 import type { Command } from './command.ts';
+import { downloadDatasetCommand } from './datasets.ts';
 import { compareCommand, evaluateCommand, tuneCommand } from './job.ts';
 import { leaderboardCommand } from './leaderboard.ts';
 import { inspectCommand } from './models.ts';
+import { downloadModelCommand } from './models-download.ts';
 import { installCommand, providersCommand, removeCommand } from './providers.ts';
 import { adapterCommand, listCommand, showCommand } from './runs.ts';
 import { verifyCommand } from './verify.ts';
@@ -14,7 +16,9 @@ export const commands: readonly Command[] = [
   evaluateCommand,
   compareCommand,
   checkCommand,
+  downloadDatasetCommand,
   inspectCommand,
+  downloadModelCommand,
   verifyCommand,
   providersCommand,
   installCommand,

@@ -34,13 +34,20 @@ import {
   storeFolder,
   storeOption,
 } from './command.ts';
+import { datasetOptions, mapDatasetFolders, obtainData } from './datasets.ts';
+import { modelFolderOf } from './models-download.ts';
 import { ProgressLine } from './progress.ts';
 import { writeReport } from './report.ts';
 import { type ModeOutcome, modeJson, resultLines } from './tables.ts';
 import type { Terminal } from './terminal.ts';
 
 const jobOptions = {
-  model: { type: 'text', value: 'DIR', short: 'm', help: 'model folder (Hugging Face layout with an ONNX file)' },
+  model: {
+    type: 'text',
+    value: 'DIR',
+    short: 'm',
+    help: 'model folder (Hugging Face layout with an ONNX file), or the id of a downloaded model',
+  },
   modes: { type: 'text', value: 'LIST', help: `prompt modes, separated by commas: ${promptModes.join(', ')}` },
   limit: { type: 'text', value: 'N', help: 'evaluate the first N items only, or "all"' },
   shots: { type: 'whole', least: 0, help: 'examples of few-shot mode' },
@@ -77,6 +84,7 @@ const jobOptions = {
   fresh: { type: 'flag', help: 'run again what has been run before with the same settings, without cached responses' },
   ...cacheOptions,
   report: { type: 'text', value: 'FILE', help: 'write the results page as one HTML file' },
+  ...datasetOptions,
   ...commonOptions,
 } as const satisfies Options;
 
@@ -194,7 +202,9 @@ async function requestOf(
     throw new HumanError('missing', `There is no benchmark file ${benchmarkFile}.`, { todo: 'Check the path.' });
   if (args.flag('fresh') && args.text('resume') !== undefined)
     throw new HumanError('bad-input', '--fresh and --resume exclude each other.');
-  const modelFolder = resolve(model);
+  const modelFolder = await modelFolderOf(model);
+  mapDatasetFolders(args);
+  await obtainData(benchmarkFile, args, terminal);
   const modesText = args.text('modes');
   const modes = [...(modesText === undefined ? await defaultModes(args, benchmarkFile, terminal) : modesOf(modesText))];
   const softPromptFile = args.text('soft-prompt');
@@ -308,6 +318,10 @@ function resumeCommand(name: string, args: Given, group: string): string {
   const words = [...args.positionals];
   for (const [option, { type }] of Object.entries(jobOptions)) {
     if (option === 'resume' || option === 'fresh') continue;
+    if (type === 'texts') {
+      words.push(...args.texts(option).flatMap((value) => [`--${option}`, value]));
+      continue;
+    }
     const value = type === 'whole' ? args.number(option) : args.text(option);
     if (type === 'flag' ? args.flag(option) : value !== undefined)
       words.push(`--${option}`, ...(type === 'flag' ? [] : [String(value)]));

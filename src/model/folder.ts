@@ -1,8 +1,10 @@
 /** Which files of a model folder are what: graph, tokenizer, configuration, chat template. */
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import type { ChatTemplates } from '../evaluate/language-model.ts';
 import { HumanError } from '../shared/errors.ts';
-import { integerOf, isObject, type JsonObject, readJsonFile, readTextFile, stringOf } from './json.ts';
+import { readChatTemplates } from './chat-template.ts';
+import { integerOf, isObject, type JsonObject, readJsonFile, stringOf } from './json.ts';
 
 export interface ModelFolder {
   /** Absolute path. */
@@ -19,7 +21,8 @@ export interface ModelFolder {
   genaiConfig: JsonObject | null;
   tokenizerFile: string;
   tokenizerConfig: JsonObject;
-  /** The chat template's Jinja text, wherever it stands. */
+  chatTemplates: ChatTemplates;
+  /** The chat template that is applied where none is named; null where the model has none. */
   chatTemplate: string | null;
 }
 
@@ -60,8 +63,13 @@ export function graphFiles(folder: string): string[] {
       .filter((name) => name.endsWith('.onnx'))
       .map((name) => (under ? `${under}/${name}` : name)),
   );
+  return rankGraphs(files);
+}
+
+/** Paths of graphs, best first. */
+export function rankGraphs(files: readonly string[]): string[] {
   const rank = (file: string): number => graphNames.findIndex((pattern) => pattern.test(basename(file)));
-  return files.sort((a, b) => rank(a) - rank(b) || a.length - b.length || (a < b ? -1 : 1));
+  return [...files].sort((a, b) => rank(a) - rank(b) || a.length - b.length || (a < b ? -1 : 1));
 }
 
 /** The folder that a path means: itself, or for a graph file the nearest one above it that holds a model. */
@@ -116,18 +124,6 @@ function genaiGraph(genai: JsonObject | null): string | null {
   return isObject(decoder) ? stringOf(decoder, 'filename') : null;
 }
 
-/** transformers writes one template as a string and several as a list of { name, template }. */
-function templateOf(folder: string, tokenizerConfig: JsonObject): string | null {
-  const file = readTextFile(join(folder, 'chat_template.jinja'));
-  if (file !== null) return file;
-  const template = tokenizerConfig.chat_template;
-  if (typeof template === 'string') return template;
-  if (!Array.isArray(template)) return null;
-  const named = template.filter(isObject);
-  const chosen = named.find(({ name }) => name === 'default') ?? named[0];
-  return chosen ? stringOf(chosen, 'template') : null;
-}
-
 /**
  * Describes a model folder in Hugging Face layout without opening its graph. `path` is the folder, or an ONNX file in it
  * (or in its `onnx/`) to choose a variant. Nothing of the folder is run.
@@ -161,6 +157,7 @@ export function readModelFolder(path: string): ModelFolder {
     });
   }
   const tokenizerConfig = readJsonFile(join(folder, 'tokenizer_config.json')) ?? {};
+  const chatTemplates = readChatTemplates(folder, tokenizerConfig);
   return {
     folder,
     name: nameOf(folder),
@@ -172,7 +169,8 @@ export function readModelFolder(path: string): ModelFolder {
     genaiConfig,
     tokenizerFile,
     tokenizerConfig,
-    chatTemplate: templateOf(folder, tokenizerConfig),
+    chatTemplates,
+    chatTemplate: chatTemplates.templates.get('default') ?? [...chatTemplates.templates.values()][0] ?? null,
   };
 }
 

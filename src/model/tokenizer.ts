@@ -2,14 +2,9 @@
 
 import type { Tokenizer } from '../evaluate/language-model.ts';
 import { HumanError } from '../shared/errors.ts';
+import { tokenText } from './chat-template.ts';
 import { type ModelFolder, tokenIdsOf } from './folder.ts';
 import { integerOf, isObject, type JsonObject, readJsonFile } from './json.ts';
-
-/** tokenizer_config.json writes a special token as its text or as an object that holds the text. */
-function tokenText(value: unknown): string | null {
-  if (typeof value === 'string') return value;
-  return isObject(value) && typeof value.content === 'string' ? value.content : null;
-}
 
 export interface ModelTokenizer extends Tokenizer {
   /** Id of a token's exact text (special tokens too); null where it is not one token of the vocabulary. */
