@@ -255,9 +255,9 @@ export class Decoder {
     const found = this.#prefixes.find(tokens, softPrompt, exact);
     if (found?.same === tokens.length && found.cache.length(0) === tokens.length + vectors) return found.cache;
     const cache = this.newCache(1, tokens.length + vectors, null, exact);
-    // Token by token it is quicker to read all of it again, and what is read alone must not depend on what was before.
-    const goesOn = !this.readsAlone && (await this.continues());
-    const known = found && (found.same === tokens.length || goesOn) ? found.same : 0;
+    // What rows read alone must not depend on what was read before; token by token it is quicker to read all of it again.
+    const usable = found && !this.readsAlone && (found.same === tokens.length || (await this.continues()));
+    const known = usable ? found.same : 0;
     if (found && known) {
       cache.addRow(found.cache, 0, known + vectors);
       if (known < tokens.length) await this.read(cache, 0, [tokens.slice(known)], [], { signal });
