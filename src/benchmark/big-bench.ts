@@ -1,7 +1,7 @@
 /** A BIG-bench JSON task that is ready to be used: prompts rendered, outputs judged as its preferred score does. */
 import { createHash } from 'node:crypto';
 import { HumanError } from '../shared/errors.ts';
-import type { GenerationOptions, Reading, StopReason } from '../shared/results.ts';
+import type { ChatRequest, GenerationOptions, Reading, StopReason } from '../shared/results.ts';
 import { type BigBenchExample, type BigBenchTask, bigBenchMetrics } from './big-bench-file.ts';
 import { BigBenchShots, bestChoices, type FormattedExample, format } from './big-bench-prompts.ts';
 import { type AnswerTest, answerTestOf, readBigBench, reportedScores } from './big-bench-reading.ts';
@@ -47,6 +47,7 @@ export class BigBenchBenchmark implements Benchmark {
   };
   readonly trainingSplit: string | null;
   readonly notes: readonly string[];
+  readonly chatRequest?: ChatRequest;
   readonly metrics: readonly string[];
   private readonly entries = new Map<Item, Entry>();
   private readonly evaluated: readonly Item[];
@@ -73,6 +74,7 @@ export class BigBenchBenchmark implements Benchmark {
     this.answerTest = answerTestOf(source);
     this.metrics = reportedScores(source);
     this.fewShotSeed = settings.fewShotSeed;
+    if (settings.chatRequest) this.chatRequest = settings.chatRequest;
     this.limit = settings.limit;
     this.softPrompt = settings.softPrompt;
     this.sources = { configuration: [this.file], data: [this.file] };

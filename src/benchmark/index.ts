@@ -1,5 +1,7 @@
 /** Benchmark files: reads them (lm-evaluation-harness task YAML), renders their prompts, and reads and judges outputs. */
+
 export { type CauseRow, causeTable } from './causes.ts';
+export { chatOf } from './chat.ts';
 export {
   type BenchmarkDataset,
   canDownload,

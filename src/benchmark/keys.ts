@@ -189,6 +189,21 @@ export const softbenchKeys: ReadonlyMap<string, Key> = new Map(
       check: atLeast(1),
     },
     few_shot_seed: { kinds: ['integer'], description: 'Seed of the few-shot draw. Default: 1234.' },
+    chat_template: {
+      kinds: ['boolean', 'string'],
+      description:
+        "true: prompts are written with the model's chat template, as `--apply_chat_template` of lm-evaluation-harness; a text: with the template of that name. Default: false.",
+    },
+    system_instruction: {
+      kinds: ['string'],
+      description:
+        'System message in front of every prompt, before `description`; as `--system_instruction` of lm-evaluation-harness.',
+    },
+    fewshot_as_multiturn: {
+      kinds: ['boolean'],
+      description:
+        'Few-shot examples as turns of their own, in place of one message with all of them. Default: true with a chat template.',
+    },
     generate: {
       kinds: ['boolean'],
       description:

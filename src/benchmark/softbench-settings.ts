@@ -1,6 +1,6 @@
 /** What a benchmark file says to Softbench alone, under `metadata: softbench:`, with its defaults. */
 import { isPromptMode, isSoftPromptPosition, type PromptMode, promptModes } from '../shared/modes.ts';
-import { learningRateWords, recomputations, type SoftPromptSettings } from '../shared/results.ts';
+import { type ChatRequest, learningRateWords, recomputations, type SoftPromptSettings } from '../shared/results.ts';
 import type { Configuration } from './configuration.ts';
 import { checkKeys, softbenchKeys, softPromptKeys } from './keys.ts';
 import { suggestion } from './near-miss.ts';
@@ -18,6 +18,7 @@ export interface SoftbenchSettings {
   fewShotSeed: number;
   /** False: likelihoods only, where there are any; null where the file does not say. */
   generate: boolean | null;
+  chatRequest: ChatRequest | null;
 }
 
 const defaultSoftPrompt: SoftPromptSettings = {
@@ -32,6 +33,16 @@ const defaultSoftPrompt: SoftPromptSettings = {
   validateEvery: 10,
   validationItems: 32,
 };
+
+function readChat(options: Readonly<Record<string, unknown>>): ChatRequest | null {
+  const { chat_template: template, system_instruction: instruction, fewshot_as_multiturn: multiturn } = options;
+  if (template === undefined && instruction === undefined) return null;
+  return {
+    template: typeof template === 'string' || template === true ? template : false,
+    ...(typeof instruction === 'string' && { systemInstruction: instruction }),
+    ...(typeof multiturn === 'boolean' && { fewshotAsMultiturn: multiturn }),
+  };
+}
 
 const learningRateWord = (value: unknown): (typeof learningRateWords)[number] | null =>
   learningRateWords.find((word) => word === value) ?? null;
@@ -99,5 +110,6 @@ export function readSoftbench(configuration: Configuration, keys = softbenchKeys
     shots: number(options.shots) ?? 5,
     fewShotSeed: number(options.few_shot_seed) ?? 1234,
     generate: typeof options.generate === 'boolean' ? options.generate : null,
+    chatRequest: readChat(options),
   };
 }

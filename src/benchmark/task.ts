@@ -1,6 +1,12 @@
 /** A benchmark that is ready to be used: data read, prompts rendered, outputs judged. */
 import { HumanError } from '../shared/errors.ts';
-import type { FilteredMetrics, GenerationOptions, SoftPromptSettings, StopReason } from '../shared/results.ts';
+import type {
+  ChatRequest,
+  FilteredMetrics,
+  GenerationOptions,
+  SoftPromptSettings,
+  StopReason,
+} from '../shared/results.ts';
 import type { Configuration } from './configuration.ts';
 import { join, type Part, turnOf, writePrompt } from './conversation.ts';
 import { readSplit, resolveFiles, type Split } from './data.ts';
@@ -49,6 +55,7 @@ export class TaskBenchmark implements Benchmark {
   readonly evaluationSplit: string;
   readonly trainingSplit: string | null;
   readonly notes: readonly string[];
+  readonly chatRequest?: ChatRequest;
   readonly metricList: Benchmark['metricList'];
   readonly repeats: number;
   readonly generates: boolean;
@@ -83,6 +90,7 @@ export class TaskBenchmark implements Benchmark {
     this.limit = softbench.limit;
     this.notes = settings.notes;
     this.softPrompt = softbench.softPrompt;
+    if (softbench.chatRequest) this.chatRequest = softbench.chatRequest;
     this.modes = softbench.modes.filter((mode) => this.trainingSplit !== null || !mode.includes('soft-prompt'));
 
     this.judging = new Judge(settings, evaluation.items);

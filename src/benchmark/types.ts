@@ -3,6 +3,7 @@
 import type { Place } from '../shared/errors.ts';
 import type { PromptMode } from '../shared/modes.ts';
 import type {
+  ChatRequest,
   FailureCause,
   FilteredMetrics,
   GenerationOptions,
@@ -126,7 +127,9 @@ export interface Benchmark {
   items(split: 'evaluation' | 'training' | 'fewshot'): Promise<readonly Item[]>;
   /** SHA-256 over the data that {@link items} returns. */
   dataDigest(split: 'evaluation' | 'training'): Promise<string>;
-  /** The same benchmark with prompts, targets and training answers written as a conversation. */
+  /** What the file says of conversations (`metadata.softbench.chat_template` …); absent where it says nothing. */
+  readonly chatRequest?: ChatRequest;
+  /** The same benchmark with prompts, targets and training answers written as a conversation; null: as plain text. */
   withChat(chat: Chat | null): Benchmark;
   /** The prompt of an item with `shots` examples before it (0 for zero-shot). */
   prompt(item: Item, shots: number): Promise<RenderedPrompt>;

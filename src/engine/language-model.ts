@@ -1,5 +1,6 @@
 /** A model folder opened for running: what tune() and evaluate() see. */
 import type {
+  ChatTemplates,
   GenerationRequest,
   GenerationResult,
   GenerationSettings,
@@ -61,6 +62,10 @@ export class OnnxLanguageModel implements LanguageModel {
   /** With the nodes that the CPU computes, once graphs have run on another provider. */
   get provider(): ProviderReport {
     return this.#placements.size ? { ...this.chosen, nodes: [...this.#placements.values()] } : this.chosen;
+  }
+
+  get chatTemplates(): ChatTemplates {
+    return this.files.folder.chatTemplates;
   }
 
   get hiddenSize(): number {

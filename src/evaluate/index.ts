@@ -1,8 +1,10 @@
 /** The two loops that everything is for: tune() learns a soft prompt, evaluate() puts items to a model; runJob() joins them. */
+export { chatSettingsOf } from './chat.ts';
 export * from './evaluate.ts';
 export * from './job.ts';
 export type * from './language-model.ts';
 export { formulaLearningRate } from './learning-rate.ts';
+export { rescore } from './rescore.ts';
 export type * from './response-cache.ts';
 export type * from './run-store.ts';
 export { encodeExample, encodePair, sha256 } from './text.ts';

@@ -2,13 +2,15 @@
  * A job: one benchmark × one model in one or more prompt modes, each a run on disk. Decides for every mode whether it is
  * finished, resumed, reused or begun, tunes where a soft prompt is needed, and reports progress.
  */
+import { chatOf } from '../benchmark/chat.ts';
 import type { Benchmark } from '../benchmark/types.ts';
 import { CancelledError, HumanError, sentenceOf, throwIfCancelled } from '../shared/errors.ts';
 import { type PromptMode, type SoftPromptPosition, usesExamples, usesSoftPrompt } from '../shared/modes.ts';
 import type { EngineSettings, JobProgress, JobRequest } from '../shared/protocol.ts';
 import { responsesNote, withResponsesNote } from '../shared/response-words.ts';
-import type { ItemRecord, RunFile, RunSummary } from '../shared/results.ts';
+import type { ChatSettings, ItemRecord, RunFile, RunSummary } from '../shared/results.ts';
 import { positionOf, suffixNote } from '../shared/soft-prompt-words.ts';
+import { chatDeterminant, chatSettingsOf, dateNote } from './chat.ts';
 import { evaluate } from './evaluate.ts';
 import type { LanguageModel, SoftPrompt } from './language-model.ts';
 import type { ResponseCache } from './response-cache.ts';
@@ -39,7 +41,8 @@ export interface JobHooks {
 /** Runs the job's modes in order. @returns one summary a mode, in the order asked */
 export async function runJob(request: JobRequest, rooms: JobRooms, hooks: JobHooks): Promise<RunSummary[]> {
   hooks.progress({ kind: 'phase', phase: 'loading', mode: null, message: 'Reading the benchmark' });
-  const benchmark = await rooms.openBenchmark(request.benchmarkFile);
+  const opened = await rooms.openBenchmark(request.benchmarkFile);
+  const benchmark = request.overrides.generate === false ? (opened.withoutGeneration?.() ?? opened) : opened;
   const store = rooms.openStore(request.storeFolder);
   throwIfCancelled(hooks.signal);
   hooks.progress({ kind: 'phase', phase: 'loading', mode: null, message: 'Opening the model' });
@@ -54,7 +57,8 @@ export async function runJob(request: JobRequest, rooms: JobRooms, hooks: JobHoo
 }
 
 async function runModes(job: Job): Promise<RunSummary[]> {
-  const { request, hooks, benchmark, model } = job;
+  const { request, hooks, model } = job;
+  const benchmark = job.benchmark.withChat(chatOf(chatOfJob(job)));
 
   const tunes = request.modes.some(usesSoftPrompt) && !request.overrides.softPromptFile;
   const tuned = job.known.some(
@@ -73,6 +77,12 @@ async function runModes(job: Job): Promise<RunSummary[]> {
   }
   return summaries;
 }
+
+const chatOfJob = ({ request, benchmark, model }: Job): ChatSettings | null =>
+  chatSettingsOf(request.overrides.chat, benchmark, {
+    name: model.identity.name,
+    chatTemplates: model.chatTemplates,
+  });
 
 interface Job {
   request: JobRequest;
@@ -110,7 +120,9 @@ async function runMode(job: Job, mode: PromptMode): Promise<RunSummary> {
   try {
     await writer.update({ status: 'running', message: undefined, provider: job.model.provider });
     job.hooks.progress({ kind: 'run', run: writer.run });
-    const summary = await executeRun(job, mode, writer, earlier);
+    // As the run says: one that is resumed keeps the date that its template wrote.
+    const benchmark = job.benchmark.withChat(chatOf(writer.run.settings.chat));
+    const summary = await executeRun({ ...job, benchmark }, mode, writer, earlier);
     await writer.saveSummary(summary);
     // Where graphs ran on a device it is known by now which nodes the CPU computed.
     const notes = notesOfResponses(job, writer.run.notes, summary);
@@ -127,9 +139,21 @@ async function runMode(job: Job, mode: PromptMode): Promise<RunSummary> {
   }
 }
 
-/** The run's notes with what its cache of responses did: how many came from it, and why it could not be used. */
-function notesOfResponses({ cache }: Job, notes: readonly string[], { responses }: RunSummary): string[] {
-  return [...new Set([...withResponsesNote(notes, responsesNote(responses)), ...(cache?.problems() ?? [])])];
+/**
+ * The run's notes with what its cache of responses did: how many came from it, and why it could not be used; and how many
+ * prompts were too long.
+ */
+function notesOfResponses(
+  { cache, model }: Job,
+  notes: readonly string[],
+  { responses, truncated }: RunSummary,
+): string[] {
+  const all = [...withResponsesNote(notes, responsesNote(responses)), ...(cache?.problems() ?? [])];
+  if (truncated)
+    all.push(
+      `${truncated} ${truncated === 1 ? 'item was' : 'items were'} longer than the model's context of ${model.contextLength} tokens: the beginning was left out, as in lm-evaluation-harness (room for the longest output is kept).`,
+    );
+  return [...new Set(all)];
 }
 
 async function executeRun(
@@ -162,16 +186,26 @@ async function executeRun(
     }),
   );
   const secondsSoFar = (): number => (earlier?.seconds ?? 0) + (performance.now() - started) / 1000;
-  const finish = (items: Awaited<ReturnType<typeof evaluate>>['items'], records: ItemRecord[]): RunSummary =>
-    summarise(benchmark, items, records, {
-      run: writer.run.id,
-      mode,
-      seconds: secondsSoFar(),
-      tuningSeconds: softPrompt?.seconds ?? 0,
-      bestStep: softPrompt?.bestStep ?? null,
-      peakMemoryBytes: model.peakMemoryBytes(),
-      responses: responses(),
-    });
+  const finish = (
+    items: Awaited<ReturnType<typeof evaluate>>['items'],
+    records: ItemRecord[],
+    iterations?: number,
+  ): RunSummary =>
+    summarise(
+      benchmark,
+      items,
+      records,
+      {
+        run: writer.run.id,
+        mode,
+        seconds: secondsSoFar(),
+        tuningSeconds: softPrompt?.seconds ?? 0,
+        bestStep: softPrompt?.bestStep ?? null,
+        peakMemoryBytes: model.peakMemoryBytes(),
+        responses: responses(),
+      },
+      iterations,
+    );
   const seen: ItemRecord[] = [...writer.finishedItems];
   try {
     const outcome = await evaluate(
@@ -195,7 +229,7 @@ async function executeRun(
     flow.flush();
     // A partial summary, so that the time spent is not lost and a stopped run shows what it has.
     if (seen.length > 0)
-      await writer.saveSummary(finish(await benchmark.items('evaluation'), seen)).catch(() => undefined);
+      await writer.saveSummary(finish(await benchmark.items('evaluation'), seen, 0)).catch(() => undefined);
     throw thrown;
   }
 }
@@ -266,6 +300,9 @@ async function describeRun(job: Job, mode: PromptMode): Promise<WantedRun> {
   const softPrompt = tuned ? { ...benchmark.softPrompt, ...overrides.softPrompt } : null;
   const position = usesSoftPrompt(mode) ? (softPrompt?.position ?? (await positionOfFile(job))) : null;
   if (position === 'suffix') notes.push(suffixNote);
+  const chat = chatOfJob(job);
+  const dated = dateNote(chat);
+  if (dated !== null) notes.push(dated);
   return {
     schema: 1,
     softbench: rooms.versions.softbench,
@@ -289,6 +326,9 @@ async function describeRun(job: Job, mode: PromptMode): Promise<WantedRun> {
       softPrompt,
       softPromptFrom: tunedElsewhere,
       ...(position && { softPromptPosition: position }),
+      ...(chat && { chat }),
+      ...(benchmark.generates === false && { generates: false as const }),
+      ...((benchmark.repeats ?? 1) > 1 && { repeats: benchmark.repeats }),
     },
     provider: model.provider,
     notes,
@@ -325,6 +365,8 @@ const determinants: { name: string; of(run: WantedRun): unknown }[] = [
       settings.shots,
       settings.fewShotSeed,
       settings.generation,
+      settings.generates,
+      settings.repeats,
       // The position: absent in runs of earlier versions; compared by itself. The others change no more than rounding.
       settings.softPrompt && {
         ...settings.softPrompt,
@@ -335,6 +377,7 @@ const determinants: { name: string; of(run: WantedRun): unknown }[] = [
     ],
   },
   { name: 'position of the soft prompt', of: positionOf },
+  { name: 'chat template and system instruction', of: ({ settings }) => chatDeterminant(settings.chat) },
 ];
 
 const whatDiffers = (a: WantedRun, b: WantedRun): string[] =>

@@ -27,6 +27,14 @@ export interface Tokenizer {
   readonly padTokenId: number;
 }
 
+/** What a model folder says about conversations. */
+export interface ChatTemplates {
+  /** Jinja sources by name; `default` is what applies where none is named. Empty where the model has none. */
+  templates: ReadonlyMap<string, string>;
+  /** Names such as `bos_token` and their texts, which the templates may use. */
+  specialTokens: Readonly<Record<string, string | string[]>>;
+}
+
 export interface GenerationRequest {
   /** The caller's number; results carry it, in whatever order they finish. */
   index: number;
@@ -118,6 +126,8 @@ export interface TrainingOptions {
 export interface LanguageModel {
   readonly identity: ModelIdentity;
   readonly tokenizer: Tokenizer;
+  /** Absent or empty: the model has no chat template. */
+  readonly chatTemplates?: ChatTemplates;
   readonly provider: ProviderReport;
   readonly hiddenSize: number;
   /** Longest prompt + output that the model's positions allow; null where it is not known. */

@@ -1,6 +1,6 @@
 /** Every message between the rooms' processes: host ↔ worker and host ↔ page. */
 import type { PromptMode, SoftPromptPosition } from './modes.ts';
-import type { ItemRecord, RunFile, RunSummary, SoftPromptSettings, TuningRecord } from './results.ts';
+import type { ChatRequest, ItemRecord, RunFile, RunSummary, SoftPromptSettings, TuningRecord } from './results.ts';
 import type { Method } from './rpc.ts';
 
 // ---------------------------------------------------------------- host → worker
@@ -35,9 +35,26 @@ export interface JobRequest {
     shots?: number;
     batchSize?: number;
     softPrompt?: Partial<SoftPromptSettings>;
+    /** False: likelihoods only, also where the benchmark has candidates that could be generated. */
+    generate?: false;
     /** A soft-prompt.safetensors to use in place of tuning one. */
     softPromptFile?: string;
+    /** How prompts are written as a conversation; what it leaves out is as the benchmark file says. */
+    chat?: Partial<ChatRequest>;
   };
+}
+
+/** Finished runs to score again with their benchmark file as it is now; the model is not opened. */
+export interface RescoreRequest {
+  /** Ids of runs. */
+  runs: string[];
+  storeFolder: string;
+  /** The benchmark file, where it is not the one that a run names. */
+  benchmarkFile?: string;
+  /** Goes into the new runs. */
+  group: string;
+  /** Leave out items whose prompt or candidates have changed, in place of refusing the run. */
+  skipChanged: boolean;
 }
 
 export type JobProgress =
@@ -212,6 +229,8 @@ export interface PromptPreview {
 
 export type WorkerApi = {
   runJob: Method<JobRequest, RunSummary[], JobProgress>;
+  /** One summary a run, in the order given. */
+  rescore: Method<RescoreRequest, RunSummary[], JobProgress>;
   inspectModel: Method<{ folder: string }, ModelReport>;
   verifyModel: Method<{ folder: string; engine: EngineSettings }, VerifyReport, { message: string }>;
   previewPrompts: Method<

@@ -250,6 +250,31 @@ export interface GenerationOptions {
   seed: number;
 }
 
+/** How prompts are to be written as a conversation: the chat options of lm-evaluation-harness. */
+export interface ChatRequest {
+  /** true: the model's default template; a name: that one of several. */
+  template: boolean | string;
+  systemInstruction?: string;
+  /** Examples as turns of their own. Default: where a template is applied. */
+  fewshotAsMultiturn?: boolean;
+}
+
+/** How a run's prompts were written as a conversation. It holds all that is needed to render them again. */
+export interface ChatSettings {
+  /** Null: no template was applied, the system instruction stands in front as plain text. */
+  template: {
+    name: string;
+    source: string;
+    /** SHA-256 of the source. */
+    digest: string;
+    specialTokens: Readonly<Record<string, string | string[]>>;
+    /** The moment that a template which writes the date was rendered at (ISO 8601). */
+    date?: string;
+  } | null;
+  systemInstruction: string | null;
+  fewshotAsMultiturn: boolean;
+}
+
 export interface ModelIdentity {
   name: string;
   /** Absolute path of the model folder on this machine. */
@@ -341,6 +366,8 @@ export interface RunFile {
     softPromptFrom: string | null;
     /** Where the soft prompt stands, tuned here or not; `prefix` where absent. */
     softPromptPosition?: SoftPromptPosition;
+    /** Absent: prompts are plain text, as the benchmark file writes them. */
+    chat?: ChatSettings;
     /** Where nothing is generated: likelihoods only. */
     generates?: false;
     /** Outputs an item, where more than one. */
