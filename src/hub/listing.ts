@@ -46,7 +46,7 @@ export async function listRepository(
   checkId(repository);
   checkOnline(settings);
   const { kind, id } = repository;
-  const { datasetInfo, modelInfo, listFiles } = await import('@huggingface/hub');
+  const { datasetInfo, modelInfo, listFiles } = await import('./api.ts');
   const hubUrl = settings.endpoint.href.replace(/\/$/, '');
   const fetch = fetchFor(repository, revision, settings, signal);
   const strange = (what: string): HumanError =>
