@@ -220,7 +220,7 @@ function whyNot(name: string, fromPackage: boolean, outputType: OutputType): str
   if (row && !fromPackage)
     return `\`${name}\` is not computed for \`output_type: ${outputType}\`; it is a metric of ${row.of.map((type) => `\`${type}\``).join(' and ')}.`;
   const known = [...metricTable].filter(([, { of }]) => of.includes(outputType)).map(([metric]) => metric);
-  return `\`${name}\` is not computed: ${fromPackage || !suggestion(name, metricTable.keys()) ? "it is a Python metric of Hugging Face's package `evaluate`, or unknown" : 'there is no such metric'}. Metrics of \`${outputType}\` are ${known.map((metric) => `\`${metric}\``).join(', ')}.${suggestion(name, metricTable.keys())}`;
+  return `\`${name}\` is not computed: it is unknown here, and metrics of Hugging Face's package \`evaluate\` need Python. Metrics of \`${outputType}\` are ${known.map((metric) => `\`${metric}\``).join(', ')}.${fromPackage ? '' : suggestion(name, metricTable.keys())}`;
 }
 
 function readExactMatch(configuration: Configuration, options: Record<string, unknown>, path: Path): ExactMatchOptions {

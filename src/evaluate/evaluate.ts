@@ -1,14 +1,15 @@
 /**
- * Evaluation: put each item to the model in one prompt mode, read the output strictly and leniently, and say why it
- * failed the format where it did.
+ * Evaluation: put each item to the model in one prompt mode, read the output strictly and leniently and say why it failed
+ * the format where it did, and measure what the benchmark file asks for.
  */
 import type { Benchmark, Item } from '../benchmark/types.ts';
-import { HumanError, throwIfCancelled } from '../shared/errors.ts';
+import { throwIfCancelled } from '../shared/errors.ts';
 import { type PromptMode, usesExamples } from '../shared/modes.ts';
 import type { ItemRecord } from '../shared/results.ts';
-import type { LanguageModel, SoftPrompt } from './language-model.ts';
+import { type PreparedItem, prepareItem, type ScoredItem, scoreItems } from './asking.ts';
+import type { GenerationResult, LanguageModel, SoftPrompt } from './language-model.ts';
+import { type Answered, promptFacts, recordOf } from './records.ts';
 import type { RunWriter } from './run-store.ts';
-import { encodePair, sha256 } from './text.ts';
 import { turn } from './turn.ts';
 
 export interface EvaluationSettings {
@@ -16,7 +17,7 @@ export interface EvaluationSettings {
   softPrompt: SoftPrompt | null;
   shots: number;
   limit: number | null;
-  batchSize: number;
+  batchSize: Parameters<LanguageModel['generate']>[1]['batchSize'];
 }
 
 export interface EvaluationHooks {
@@ -30,8 +31,11 @@ export interface EvaluationOutcome {
   records: ItemRecord[];
 }
 
-/** Items scored and generated together: enough to share prefixes and fill batches, few enough to lose little on a stop. */
-const chunkItems = 64;
+/**
+ * Items scored and generated together: enough to share prefixes and fill batches, few enough to lose little on a stop.
+ * Where there is one call an item, each is written as it is finished, and only memory bounds how many are prepared.
+ */
+const chunkItems = { both: 64, likelihoods: 1024 };
 
 /** The first `limit` items of the evaluation split, as lm-evaluation-harness takes them. */
 async function itemsToEvaluate(benchmark: Benchmark, limit: number | null): Promise<readonly Item[]> {
@@ -54,153 +58,106 @@ export async function evaluate(
   const records = new Map(run.finishedItems.map((record) => [record.index, record]));
   const pending = items.filter((item) => !records.has(item.index));
   const shots = usesExamples(settings.mode) ? settings.shots : 0;
-  // A benchmark without candidates needs no scoring pass in between: one call lets the engine sort all by length.
-  const scored = benchmark.outputType === 'multiple_choice';
-  const size = scored ? Math.max(chunkItems, settings.batchSize * 4) : Math.max(1, pending.length);
+  const reader = { model, vectors: settings.softPrompt?.vectors ?? 0 };
+  const scores = benchmark.outputType !== 'generate_until';
+  const generates = benchmark.generates !== false;
+  const most = !scores
+    ? pending.length
+    : generates
+      ? Math.max(chunkItems.both, typeof settings.batchSize === 'number' ? settings.batchSize * 4 : 0)
+      : chunkItems.likelihoods;
+  const size = Math.max(1, most);
+  const asking = { model, benchmark, settings, hooks, splitSize: (await benchmark.items('evaluation')).length };
+
+  const finish = async (prepared: PreparedItem, answered: Omit<Answered, 'prompt' | 'truncated'>): Promise<void> => {
+    const { item, prompt, truncated } = prepared;
+    const record = recordOf(benchmark, item, { ...answered, prompt: promptFacts(prompt), truncated });
+    await run.appendItem(record);
+    records.set(item.index, record);
+    hooks.onItem?.(record, records.size, items.length);
+  };
 
   for (let from = 0; from < pending.length; from += size) {
     throwIfCancelled(hooks.signal);
-    const chunk = await prepare(
-      model,
-      benchmark,
-      pending.slice(from, from + size),
-      shots,
-      settings.softPrompt?.vectors ?? 0,
-    );
-    const likelihoods = scored ? await scoreChoices(model, benchmark, chunk, settings, hooks) : new Map();
-    const byIndex = new Map(chunk.map((entry) => [entry.item.index, entry]));
-    hooks.onPhase?.('evaluating', `${settings.mode}: generating answers`);
-    await model.generate(
-      chunk.map(({ item, tokens }) => ({ index: item.index, tokens })),
-      { ...benchmark.generation, batchSize: settings.batchSize, softPrompt: settings.softPrompt },
-      {
-        signal: hooks.signal,
-        onResult: async (result) => {
-          const entry = byIndex.get(result.index);
-          if (!entry) throw new Error(`The engine answered item ${result.index}, which was not asked.`);
-          const { item, tokens, text } = entry;
-          const record: ItemRecord = {
-            schema: 1,
-            index: item.index,
-            prompt: { hash: sha256(text), tokens: tokens.length },
-            output: result.text,
-            outputTokens: result.tokens.length,
-            stop: result.stop,
-            gold: benchmark.target(item).text,
-            ...benchmark.judge(item, result.text, result.stop),
-            ...(likelihoods.has(item.index) ? { choices: likelihoods.get(item.index) } : {}),
-          };
-          await run.appendItem(record);
-          records.set(item.index, record);
-          hooks.onItem?.(record, records.size, items.length);
+    const chunk: PreparedItem[] = [];
+    for (const item of pending.slice(from, from + size)) chunk.push(await prepareItem(reader, benchmark, item, shots));
+
+    const scored = new Map<PreparedItem, Pick<Answered, 'likelihoods' | 'tokens'>>();
+    if (scores) {
+      hooks.onPhase?.('scoring', `${settings.mode}: ${scoringWords(benchmark)}`);
+      await scoreItems(
+        model,
+        chunk,
+        settings,
+        async (prepared, { responses, tokens }: ScoredItem) => {
+          const found = { likelihoods: responses.filter((response) => response.kind !== 'generate'), tokens };
+          if (generates) scored.set(prepared, found);
+          else await finish(prepared, { ...found, outputs: [] });
         },
-      },
-    );
+        hooks.signal,
+      );
+    }
+    if (generates) {
+      hooks.onPhase?.('evaluating', `${settings.mode}: generating answers`);
+      await generateItems(asking, chunk, (prepared, outputs) =>
+        finish(prepared, { ...(scored.get(prepared) ?? { likelihoods: [], tokens: [] }), outputs }),
+      );
+    }
     await turn();
   }
   return { items, records: items.flatMap((item) => records.get(item.index) ?? []) };
 }
 
-interface PreparedItem {
-  item: Item;
-  text: string;
-  tokens: number[];
+const scoringWords = ({ outputType }: Benchmark): string =>
+  outputType === 'multiple_choice' ? "comparing the candidates' likelihoods" : 'measuring likelihoods';
+
+interface Asking {
+  model: LanguageModel;
+  benchmark: Benchmark;
+  settings: EvaluationSettings;
+  hooks: EvaluationHooks;
+  /** Items of the whole split: repeats are numbered behind them, so that a limit does not change what is drawn. */
+  splitSize: number;
 }
 
-async function prepare(
-  model: LanguageModel,
-  benchmark: Benchmark,
-  items: readonly Item[],
-  shots: number,
-  softPromptVectors: number,
-): Promise<PreparedItem[]> {
-  const room = model.contextLength === null ? Number.POSITIVE_INFINITY : model.contextLength - softPromptVectors;
-  const prepared: PreparedItem[] = [];
-  for (const item of items) {
-    const { text } = await benchmark.prompt(item, shots);
-    const tokens = model.tokenizer.encode(text, { special: true });
-    if (tokens.length >= room) {
-      throw new HumanError(
-        'bad-input',
-        `Item ${item.index} has ${tokens.length} prompt tokens${shots > 0 ? ` with ${shots} examples` : ''}, but the model has room for ${room}.`,
-        {
-          place: item.place,
-          todo:
-            shots > 0
-              ? (benchmark.advice?.shots ?? 'Use fewer examples (`num_fewshot`).')
-              : 'Shorten the prompt, or choose a model with a longer context.',
-        },
-      );
-    }
-    prepared.push({ item, text, tokens });
-  }
-  return prepared;
-}
-
-/** Log-likelihood of each candidate behind the prompt; `acc` and `acc_norm` (by characters) of lm-evaluation-harness. */
-async function scoreChoices(
-  model: LanguageModel,
-  benchmark: Benchmark,
+/** Generates the outputs of the items, `repeats` of each; greedy ones are equal, so one is generated and copied. */
+async function generateItems(
+  { model, benchmark, settings, hooks, splitSize }: Asking,
   chunk: readonly PreparedItem[],
-  settings: EvaluationSettings,
-  hooks: EvaluationHooks,
-): Promise<Map<number, NonNullable<ItemRecord['choices']>>> {
-  hooks.onPhase?.('scoring', `${settings.mode}: comparing the candidates' likelihoods`);
-  const asked: { item: number; choice: number }[] = [];
-  const requests = chunk.flatMap(({ item, text }) =>
-    (benchmark.choices(item)?.texts ?? []).map((choice, number) => {
-      asked.push({ item: item.index, choice: number });
-      const pair = encodePair(model.tokenizer, text, benchmark.target(item).delimiter + choice);
-      return { index: asked.length - 1, context: pair.prompt, continuation: pair.continuation };
-    }),
-  );
-  const sums = new Map<number, number[]>();
-  await model.logLikelihood(
+  onItem: (prepared: PreparedItem, outputs: Answered['outputs']) => Promise<void>,
+): Promise<void> {
+  const { generation, repeats = 1 } = benchmark;
+  const drawn = generation.temperature > 0 ? repeats : 1;
+  const places = new Map<number, { prepared: PreparedItem; repeat: number }>();
+  const outputs = new Map<PreparedItem, (GenerationResult | undefined)[]>();
+  const requests = chunk.flatMap((prepared) => {
+    const request = prepared.encoded.find((encoded) => encoded.kind === 'generate');
+    if (!request) return [];
+    outputs.set(prepared, new Array(drawn).fill(undefined));
+    return Array.from({ length: drawn }, (_, repeat) => {
+      // The engine draws by this number.
+      const index = repeat * splitSize + prepared.item.index;
+      places.set(index, { prepared, repeat });
+      return { index, tokens: request.tokens };
+    });
+  });
+  await model.generate(
     requests,
-    { batchSize: settings.batchSize, softPrompt: settings.softPrompt },
+    { ...generation, batchSize: settings.batchSize, softPrompt: settings.softPrompt },
     {
       signal: hooks.signal,
-      onResult: ({ index, sum }) => {
-        const place = asked[index];
-        if (!place) return;
-        const row = sums.get(place.item) ?? [];
-        row[place.choice] = sum;
-        sums.set(place.item, row);
+      onResult: async (result) => {
+        const place = places.get(result.index);
+        const found = place && outputs.get(place.prepared);
+        if (!place || !found) throw new Error(`The engine answered request ${result.index}, which was not asked.`);
+        found[place.repeat] = result;
+        if (found.includes(undefined)) return;
+        const all = Array.from({ length: repeats }, (_, repeat) => found[repeat] ?? found[0]);
+        await onItem(
+          place.prepared,
+          all.flatMap((one) => (one ? [{ text: one.text, tokens: one.tokens.length, stop: one.stop }] : [])),
+        );
       },
     },
   );
-  return new Map(
-    chunk.flatMap(({ item }) => {
-      const choices = benchmark.choices(item);
-      const logLikelihoods = sums.get(item.index);
-      if (!choices || !logLikelihoods) return [];
-      const perCharacter = logLikelihoods.map((sum, i) => sum / Math.max(1, choices.texts[i]?.length ?? 1));
-      return [
-        [
-          item.index,
-          {
-            texts: choices.texts,
-            logLikelihoods,
-            gold: choices.gold,
-            right: isBest(choices, argmax(logLikelihoods)),
-            rightNormalised: isBest(choices, argmax(perCharacter)),
-            ...(choices.scores && { scores: choices.scores }),
-          },
-        ],
-      ];
-    }),
-  );
-}
-
-/** Is this the right choice, or one of those with the highest score where choices are graded? */
-const isBest = ({ gold, scores }: { gold: number; scores?: readonly number[] }, chosen: number): boolean =>
-  scores ? scores[chosen] === Math.max(...scores) : chosen === gold;
-
-/** Index of the largest value; the first of equals, as numpy.argmax. */
-function argmax(values: readonly number[]): number {
-  let best = 0;
-  values.forEach((value, i) => {
-    if (value > (values[best] ?? Number.NEGATIVE_INFINITY)) best = i;
-  });
-  return best;
 }

@@ -1,7 +1,9 @@
 /** From finished items to summary.json. */
+
+import { PythonRandom } from '../benchmark/python-random.ts';
 import type { Benchmark, Item } from '../benchmark/types.ts';
-import { bigBenchScores, scores } from '../metrics/index.ts';
-import type { ItemRecord, RunSummary } from '../shared/results.ts';
+import { bigBenchScores, bootstrapIterations, metricScore, scores } from '../metrics/index.ts';
+import type { ItemRecord, MetricScore, MetricValue, RunSummary } from '../shared/results.ts';
 
 export type SummaryFacts = Pick<
   RunSummary,
@@ -11,18 +13,24 @@ export type SummaryFacts = Pick<
 /** How many different answers are tried as the constant one; the commonest golds and outputs come first. */
 const constantCandidates = 200;
 
-/** Scores of the records; items without a record (a stopped run) do not count. */
+/**
+ * Scores of the records; items without a record (a stopped run) do not count.
+ * @param iterations bootstrap samples for the standard errors of the benchmark file's metrics; 0: none are computed
+ */
 export function summarise(
   benchmark: Benchmark,
   items: readonly Item[],
   records: readonly ItemRecord[],
   facts: SummaryFacts,
+  iterations = bootstrapIterations,
 ): RunSummary {
   const itemOf = new Map(items.map((item) => [item.index, item]));
   const known = records.flatMap((record) => {
     const item = itemOf.get(record.index);
     return item ? [{ item, record }] : [];
   });
+  const truncated = known.filter(({ record }) => record.truncated).length;
+  const generated = known.filter(({ record }) => record.generated !== false);
   const chances = known.flatMap(({ item }) => {
     const choices = benchmark.choices(item);
     return choices ? [bestCount(choices) / choices.texts.length] : [];
@@ -35,8 +43,8 @@ export function summarise(
       {
         constantCandidates: byFrequency([
           // A gold answer counts as answered: as its reader would take it from the gold text, and as the text itself.
-          ...known.flatMap(({ item, record }) => goldAnswers(benchmark, item, record)),
-          ...known.flatMap(({ record }) => (record.lenient.answer === null ? [] : [record.lenient.answer])),
+          ...generated.flatMap(({ item, record }) => goldAnswers(benchmark, item, record)),
+          ...generated.flatMap(({ record }) => (record.lenient.answer === null ? [] : [record.lenient.answer])),
         ]).slice(0, constantCandidates),
         isRight: (position, answer) => {
           const entry = known[position];
@@ -55,9 +63,37 @@ export function summarise(
         ]),
       ),
     }),
+    ...(benchmark.metricList && { measures: measures(benchmark, known, iterations) }),
+    ...(truncated > 0 && { truncated }),
     promptTokens: known.reduce((sum, { record }) => sum + record.prompt.tokens, 0),
     outputTokens: known.reduce((sum, { record }) => sum + record.outputTokens, 0),
   };
+}
+
+const randomOf = (seed: number): (() => number) => {
+  const source = new PythonRandom(seed);
+  return () => source.random();
+};
+
+/** The metrics of the benchmark file by filter, in its order. Items of runs of earlier versions have none. */
+function measures(
+  { metricList = [] }: Benchmark,
+  known: readonly { record: ItemRecord }[],
+  iterations: number,
+): MetricScore[] {
+  const filters = [...new Set(known.flatMap(({ record }) => record.metrics?.map(({ filter }) => filter) ?? []))];
+  return filters.flatMap((filter) => {
+    const values = known.flatMap(({ record }): Record<string, MetricValue>[] => {
+      const found = record.metrics?.find((one) => one.filter === filter);
+      return found ? [found.values] : [];
+    });
+    return metricList.flatMap(({ metric, aggregation, higherIsBetter }) => {
+      const column = values.flatMap((row) => (metric in row ? [row[metric] ?? null] : []));
+      return column.length > 0
+        ? [metricScore({ metric, filter, aggregation, higherIsBetter, values: column }, randomOf, iterations)]
+        : [];
+    });
+  });
 }
 
 function goldAnswers(benchmark: Benchmark, item: Item, record: ItemRecord): string[] {

@@ -1,24 +1,71 @@
 /** From rendered text to token ids: prompts, and the split of prompt + answer that the loss and likelihoods need. */
 import { createHash } from 'node:crypto';
+import { rightStrip } from '../benchmark/python.ts';
 import type { Tokenizer, TrainingExample } from './language-model.ts';
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
+/** What a text without a beginning is read behind, as in lm-evaluation-harness: BOS, else EOS. */
+export const prefixToken = ({ bosTokenId, eosTokenIds }: Tokenizer): number | null =>
+  bosTokenId ?? eosTokenIds[0] ?? null;
+
+/** Ids of a text. What begins with the start token already (a chat template writes it) gets no second one. */
+export function encodeText(tokenizer: Tokenizer, text: string): number[] {
+  const prefix = prefixToken(tokenizer);
+  const start = prefix === null ? '' : tokenizer.decode([prefix], { special: true });
+  return tokenizer.encode(text, { special: start === '' || !text.startsWith(start) });
+}
+
+/** A context and what is compared behind it, in tokens. */
+export interface Pair {
+  context: readonly number[];
+  continuation: readonly number[];
+}
+
 /**
- * Token ids of a prompt and of what follows it, tokenised together and cut where the prompt ends, so that the answer's
+ * Token ids of a context and of what follows it, tokenised together and cut where the context ends, so that the answer's
  * tokens are those that the model would have to generate (the way of lm-evaluation-harness's `_encode_pair`: spaces at
- * the end of the prompt belong to the continuation).
+ * the end of the context belong to the continuation; an empty context is the start of a text).
+ * @param encode keeps the ids of contexts that come again
  */
 export function encodePair(
   tokenizer: Tokenizer,
-  prompt: string,
+  context: string,
   continuation: string,
-): { prompt: number[]; continuation: number[] } {
-  const trimmed = prompt.trimEnd();
-  const spaces = prompt.slice(trimmed.length);
-  const context = tokenizer.encode(trimmed, { special: true });
-  const whole = tokenizer.encode(trimmed + spaces + continuation, { special: true });
-  return { prompt: whole.slice(0, context.length), continuation: whole.slice(context.length) };
+  encode: (text: string) => readonly number[] = (text) => encodeText(tokenizer, text),
+): Pair {
+  if (context === '') {
+    const ids = tokenizer.encode(continuation, { special: false });
+    const prefix = prefixToken(tokenizer);
+    if (prefix === null || prefix === ids[0]) return { context: ids.slice(0, 1), continuation: ids.slice(1) };
+    return { context: [prefix], continuation: ids };
+  }
+  const trimmed = rightStrip(context);
+  const ids = encode(trimmed);
+  const whole = encodeText(tokenizer, context + continuation);
+  // One list for all continuations of a context, where none of its tokens reaches over the border.
+  const same = ids.every((id, at) => whole[at] === id);
+  return { context: same ? ids : whole.slice(0, ids.length), continuation: whole.slice(ids.length) };
+}
+
+/**
+ * Windows over a text that is longer than the model reads: each token is predicted once, with at least one in front of it
+ * (lm-evaluation-harness: get_rolling_token_windows with a context of 1, then make_disjoint_window).
+ * @param most longest input of the model, in tokens
+ */
+export function rollingWindows(tokens: readonly number[], prefix: number, most: number): Pair[] {
+  if (tokens.length === 0) return [];
+  const first = Math.min(most, tokens.length);
+  const windows: Pair[] = [{ context: [prefix], continuation: tokens.slice(0, first) }];
+  for (let predicted = first; predicted < tokens.length; ) {
+    const end = Math.min(tokens.length, predicted + most);
+    windows.push({
+      context: tokens.slice(Math.max(0, end - most - 1), predicted),
+      continuation: tokens.slice(predicted, end),
+    });
+    predicted = end;
+  }
+  return windows;
 }
 
 /**
@@ -31,8 +78,8 @@ export function encodeExample(
   prompt: string,
   answer: { text: string; endsWithEos: boolean },
 ): TrainingExample {
-  const promptIds = tokenizer.encode(prompt, { special: true });
-  const whole = tokenizer.encode(prompt + answer.text, { special: true });
+  const promptIds = encodeText(tokenizer, prompt);
+  const whole = encodeText(tokenizer, prompt + answer.text);
   const agrees = promptIds.every((id, i) => whole[i] === id);
   const ids = agrees ? whole.slice(promptIds.length) : tokenizer.encode(answer.text, { special: false });
   const eos = tokenizer.eosTokenIds[0];

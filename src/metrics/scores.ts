@@ -3,7 +3,19 @@ import type { FailureCause, ItemRecord, Scores, Share } from '../shared/results.
 import { share } from './intervals.ts';
 
 /** What is counted of an item; an ItemRecord has it. */
-export type JudgedItem = Pick<ItemRecord, 'inFormat' | 'right' | 'lenientRight' | 'cause' | 'lenient' | 'choices'>;
+export type JudgedItem = Pick<
+  ItemRecord,
+  'inFormat' | 'right' | 'lenientRight' | 'cause' | 'lenient' | 'choices' | 'generated' | 'likelihoods'
+>;
+
+/**
+ * Is the right candidate the likeliest, or, where there are no candidates, is the target what the model would write? Null
+ * where no such likelihoods were measured.
+ */
+export function likelihoodVerdict(item: Pick<ItemRecord, 'choices' | 'generated' | 'likelihoods'>): boolean | null {
+  if (item.choices) return item.choices.right;
+  return item.generated === false ? (item.likelihoods?.[0]?.greedy ?? null) : null;
+}
 
 /** K says little where its 95 % interval is wider than this either way (margin of error rule, METHODS: FormatBiasEval). */
 const reliableMargin = 0.05;
@@ -18,33 +30,32 @@ export interface ScoreOptions {
 }
 
 /**
- * S counts items that are in the format and right, so that S = F × K. L counts lenient answers that are right.
+ * S counts items that are in the format and right, so that S = F × K. L counts lenient answers that are right. Items of
+ * which only likelihoods were measured count for LL alone.
  * @param items judged items of one run, in any order
  */
 export function scores(items: readonly JudgedItem[], options: ScoreOptions): Scores {
   const n = items.length;
-  const count = (test: (item: JudgedItem) => boolean): number => items.filter(test).length;
+  const generated = items.filter((item) => item.generated !== false);
+  const count = (test: (item: JudgedItem) => boolean): number => generated.filter(test).length;
   const inFormat = count((item) => item.inFormat);
   const right = count((item) => item.inFormat && item.right);
   const K = share(right, inFormat);
-  const withChoices = items.filter((item) => item.choices);
+  const verdicts = items.map(likelihoodVerdict).filter((verdict) => verdict !== null);
   const causes: Partial<Record<FailureCause, number>> = {};
   for (const { cause } of items) if (cause) causes[cause] = (causes[cause] ?? 0) + 1;
   return {
     n,
-    F: share(inFormat, n),
-    S: share(right, n),
+    F: share(inFormat, generated.length),
+    S: share(right, generated.length),
     K: { ...K, unreliable: (K.high - K.low) / 2 > reliableMargin },
     L: share(
       count((item) => item.lenientRight),
-      n,
+      generated.length,
     ),
-    LL:
-      withChoices.length > 0
-        ? share(withChoices.filter((item) => item.choices?.right).length, withChoices.length)
-        : null,
-    constant: bestConstant(n, options),
-    commonest: commonestAnswer(items),
+    LL: verdicts.length > 0 ? share(verdicts.filter((right) => right).length, verdicts.length) : null,
+    constant: generated.length > 0 ? bestConstant(n, options) : null,
+    commonest: commonestAnswer(generated),
     chance: options.chance,
     causes,
   };

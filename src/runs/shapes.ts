@@ -83,6 +83,8 @@ const runFile = fields({
     generation: fields({ until: list(text), maxNewTokens: count, temperature: number, topP: number, seed: number }),
     softPrompt: orNull(fields({ vectors: count, steps: count, batchSize: count, seed: number })),
     softPromptFrom: orNull(text),
+    generates: optional(yesNo),
+    repeats: optional(count),
   }),
   learningRate: optional(
     fields({ value: number, by: oneOf(['setting', 'formula', 'search']), trials: list(fields(trialFields)) }),

@@ -408,7 +408,7 @@ const cases: {
     text: change('metric_list', 'metric_list: [ { metric: bertscore } ]'),
     code: 'metric',
     at: 'bertscore',
-    says: /Python metric .* or unknown. Metrics of `generate_until` are `exact_match`, `bleu`/,
+    says: /need Python. Metrics of `generate_until` are `exact_match`, `bleu`/,
     severity: 'warning',
   },
   {

@@ -221,10 +221,14 @@ describe('what can go wrong', () => {
     expect(file?.notes.join()).toContain('No step of tuning was better');
   });
 
-  it('a prompt longer than the context names the item', async () => {
-    await expect(run(undefined, { modes: ['few-shot'], overrides: { shots: 40 } })).rejects.toThrow(
-      /Item 0 has \d+ prompt tokens with 40 examples/,
-    );
+  it('a prompt longer than the context loses its beginning, and the run says so', async () => {
+    const [summary] = await run(undefined, { modes: ['few-shot'], overrides: { shots: 40 } });
+    expect(summary?.truncated).toBe(12);
+    const [made] = (await openRunStore(folder).list()).runs;
+    expect(made?.run.notes.join()).toMatch(/12 items were longer than the model's context of 400 tokens/);
+    // 16 of the 400 positions are kept for the output.
+    const records = await openRunStore(folder).readItems(summary?.run ?? '');
+    expect(new Set(records.map(({ prompt }) => prompt.tokens))).toEqual(new Set([384]));
   });
 
   it('a soft prompt of another width is refused', async () => {
