@@ -76,8 +76,9 @@ function reprFloat(value: number): string {
   const exponent = Number(exponentText);
   if (exponent < -4 || exponent >= 16)
     return `${mantissa}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`;
-  const digits = Math.max(1, mantissa.replace(/[-.]/g, '').length - 1 - exponent);
-  return value.toFixed(Math.min(100, digits));
+  // Not toFixed: of two shortest texts at the same distance it takes the upper one, Python (and String) the even one.
+  const text = String(value);
+  return text.includes('.') ? text : `${text}.0`;
 }
 
 const escapes: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\\': '\\\\' };

@@ -62,11 +62,14 @@ const time = /_(\d{4}-\d\d-\d\dT\d\d[-:]\d\d[-:]\d\d(?:\.\d+)?)\.jsonl?(?:\.gz)?
 
 export const timeOf = (file: string): string | null => time.exec(basename(file))?.[1] ?? null;
 
-/** `samples_<task>_<time>.jsonl`: the task, else null. */
+/** `samples_<task>_<time>.jsonl`, or without the time: the task, else null. */
 export function taskOfSamples(file: string): string | null {
   const name = basename(file);
-  if (!name.startsWith('samples_') || !time.test(name)) return null;
-  return name.slice('samples_'.length).replace(time, '');
+  if (!name.startsWith('samples_') || !/\.jsonl?(?:\.gz)?$/.test(name)) return null;
+  return name
+    .slice('samples_'.length)
+    .replace(time, '')
+    .replace(/\.jsonl?(?:\.gz)?$/, '');
 }
 
 /**
@@ -78,7 +81,7 @@ export async function samplesBeside(results: string, task: string): Promise<stri
   const names = (await readdir(folder)).filter((name) => /\.jsonl?(?:\.gz)?$/.test(name));
   const own = timeOf(results);
   const ofTask = names.filter((name) => taskOfSamples(name) === task);
-  const same = ofTask.find((name) => timeOf(name) === own && own !== null);
+  const same = ofTask.find((name) => timeOf(name) === own);
   if (same) return join(folder, same);
   const others = names.filter((name) => /^results.*\.json$/.test(name) && name !== basename(results));
   if (ofTask.length === 1 && others.length === 0 && ofTask[0]) return join(folder, ofTask[0]);

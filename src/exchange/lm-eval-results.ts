@@ -3,6 +3,7 @@
  * version does not write is left empty.
  */
 import { createHash } from 'node:crypto';
+import { basename, dirname } from 'node:path';
 import { repr } from '../benchmark/python.ts';
 import { HumanError } from '../shared/errors.ts';
 import {
@@ -42,7 +43,7 @@ export function readLmEvalResults(file: string, value: unknown, digest: string):
   const whole = fieldsOf(value);
   const results = fieldsOf(whole.results);
   const config = fieldsOf(whole.config);
-  const model = modelOf(whole, config);
+  const model = modelOf(whole, config, basename(dirname(file)));
   const groups = fieldsOf(whole.group_subtasks);
   const { version, note } = versionOf(whole, results);
   const tasks = Object.entries(results).flatMap(([task, entry]): LmEvalTask[] => {
@@ -154,10 +155,11 @@ function argumentsOf(value: unknown): Record<string, string> {
 /** The first of these arguments names the model: an adapter stands before what it sits on (the order of lm-eval). */
 const naming = ['peft', 'delta', 'pretrained', 'model', 'path', 'engine'];
 
-function modelOf(whole: Fields, config: Fields): ForeignModel {
+/** @param folder the name of a file that names no model */
+function modelOf(whole: Fields, config: Fields, folder: string): ForeignModel {
   const given = argumentsOf(config.model_args);
   const named = naming.map((key) => given[key]).find((entry) => entry !== undefined && entry !== '');
-  const name = textOf(whole.model_name) ?? named ?? textOf(config.model) ?? 'unnamed model';
+  const name = textOf(whole.model_name) ?? named ?? textOf(config.model) ?? folder;
   const source = textOf(whole.model_source) ?? textOf(config.model) ?? '';
   const weights = textOf(config.model_sha) ?? '';
   const telling = Object.entries(given)

@@ -1,0 +1,67 @@
+/** Rows of samples files, against those that lm-evaluation-harness 0.4.13 wrote (test/fixtures/parity). */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openBenchmark } from '../../src/benchmark/index.ts';
+import { importResults } from '../../src/exchange/index.ts';
+import { SampleRows } from '../../src/exchange/lm-eval-rows.ts';
+import { type DiskRunStore, openRunStore, type RunFolder } from '../../src/runs/index.ts';
+
+const fixtures = resolve('test/fixtures/parity');
+let store: DiskRunStore;
+let runs: RunFolder[];
+beforeAll(async () => {
+  store = openRunStore(await mkdtemp(join(tmpdir(), 'softbench-exchange-')));
+  for (const model of ['stories260k', 'gpt2'])
+    for (const setting of ['zero-shot', 'few-shot'])
+      await importResults([join(fixtures, 'runs', model, setting)], store, { group: setting, softbench: '0.0.0' });
+  ({ runs } = await store.list());
+});
+afterAll(() => rm(store.folder, { recursive: true, force: true }));
+
+const tasks = [
+  'gen_choice',
+  'gen_colors',
+  'gen_names',
+  'gen_rewrite',
+  'gen_sums',
+  'gen_vote',
+  'll_default',
+  'll_word',
+  'mc_binary',
+  'mc_blank',
+  'mc_labels',
+  'mc_letter',
+  'mc_many',
+  'mc_text',
+];
+
+describe('the outputs and likelihoods of lm-eval, written again with the benchmark file', () => {
+  it.each(tasks)('%s: every line is the same, character by character', async (task) => {
+    const benchmark = await openBenchmark(join(fixtures, 'tasks', `${task}.yaml`));
+    const items = new Map((await benchmark.items('evaluation')).map((item) => [item.index, item]));
+    const ofTask = runs.filter(({ run }) => run.benchmark.task === `parity_${task}`);
+    expect(ofTask.length).toBeGreaterThanOrEqual(2);
+    for (const { run } of ofTask) {
+      const folder = run.source?.file.replace(/results\.json$/, '') ?? '';
+      const text = await readFile(join(folder, `samples_parity_${task}.jsonl`), 'utf8');
+      const records = await store.readItems(run.id);
+      const rows = new SampleRows(run, benchmark);
+      const lines: string[] = [];
+      for (const filter of rows.filters(records, items))
+        for (const record of records) {
+          const item = items.get(record.index);
+          if (item) lines.push((await rows.row(item, record, filter)).line);
+        }
+      // One by one: a difference in one of them is seen at its place.
+      const theirs = text.trimEnd().split('\n');
+      expect(lines).toHaveLength(theirs.length);
+      for (const [number, line] of lines.entries()) {
+        const at = [...line].findIndex((character, i) => character !== [...(theirs[number] ?? '')][i]);
+        if (at >= 0) expect(line.slice(Math.max(0, at - 60))).toBe(theirs[number]?.slice(Math.max(0, at - 60)));
+        expect(line).toBe(theirs[number]);
+      }
+    }
+  });
+});
