@@ -3,8 +3,12 @@
  * what leaves nothing else to say (empty, refusal) over what the answer looks like to whether there is one at all.
  */
 import type { FailureCause, Reading, StopReason } from '../shared/results.ts';
+import { eitherNumber, numbersIn, numberValue } from './number-value.ts';
 import { strip } from './python.ts';
-import { jsonValue, mentions, numberValue, runOnAt } from './readers.ts';
+import { answerPart, runOnAt } from './readers-common.ts';
+import { letterCandidates } from './readers-letter.ts';
+import { mentions } from './readers-mentions.ts';
+import { jsonBlocks } from './relaxed-json.ts';
 import type { AnswerKind } from './types.ts';
 
 export interface FailedOutput {
@@ -93,31 +97,38 @@ function repeatsQuestion({ output, question }: FailedOutput): boolean {
   );
 }
 
-/** Letters that an output offers as answers. */
-function letterCandidates(output: string): Set<string> {
-  const found = output.matchAll(/(?<![\p{L}\p{N}'’])\(?([A-J])(?:\)|(?=\s*(?:,|\.|:|or\b|and\b|\/|$)))/gmu);
-  return new Set([...found].map((match) => match[1] ?? ''));
+/** Choices that an output names without denying them; letters of choices too where letters are asked for. */
+function candidates({ output, kind, options, question }: FailedOutput): Set<string> {
+  const text = answerPart(output, { question });
+  if (kind === 'letter') {
+    const letters = letterCandidates(text);
+    if (letters.size > 1) return letters;
+  }
+  const known = kind === 'yes-no' && options.length === 0 ? ['yes', 'no', 'true', 'false'] : options;
+  return new Set(
+    mentions(text, known)
+      .filter(({ denied }) => !denied)
+      .map(({ option }) => option.toLowerCase()),
+  );
 }
 
-const decided = /\b(?:answer|option|choice)\b[^.\n]{0,20}\b(?:is|:)/i;
-
-function severalCandidates({ output, kind, options, question }: FailedOutput): boolean {
-  const text = output.slice(0, runOnAt(output, question));
-  if (decided.test(text) && !/\b(?:answer|option|choice)\b[^.\n]{0,20}\b(?:is|:)[^.\n]{0,30}\b(?:or|and)\b/i.test(text))
-    return false;
-  if (kind === 'letter')
-    return letterCandidates(text).size > 1 || new Set(mentions(text, options).map(({ option }) => option)).size > 1;
-  if (kind === 'choice' || kind === 'yes-no') {
-    const known = options.length > 0 ? options : ['yes', 'no', 'true', 'false'];
-    return new Set(mentions(text, known).map(({ option }) => option.toLowerCase())).size > 1;
-  }
-  if (kind === 'number') return /(?<![\d.])\d[\d,.]*\s*(?:or|\/\s|and\/or)\s*\$?\d/i.test(text);
-  return /^\s*[^\n]{1,60}\s(?:or)\s[^\n]{1,60}$/i.test(strip(text));
+/** Several answers are named and none is decided for. Where the output broke off, it may have been on its way to one. */
+function severalCandidates(failed: FailedOutput): boolean {
+  const { output, kind, question, lenient, stop } = failed;
+  if (lenient.answer !== null && kind !== 'text') return false;
+  const text = strip(answerPart(output, { question }));
+  const inOneBreath =
+    /^[^.\n]{0,80}\b(?:or|and\/or|oder|ou)\b[^.\n]{0,80}[.?!]?$/i.test(text) ||
+    /^\W*\w{1,20}\W*(?:,|\/|&)\W*\w{1,20}\W*$/.test(text);
+  if (kind === 'number')
+    return numbersIn(text).some((one, i, all) => i > 0 && eitherNumber.test(text.slice(all[i - 1]?.end, one.start)));
+  if (kind === 'text') return /^\s*[^\n]{1,60}\s(?:or)\s[^\n]{1,60}$/i.test(text);
+  return kind !== 'json' && candidates(failed).size > 1 && (stop !== 'length' || inOneBreath);
 }
 
 const choiceText = ({ kind, output, options, question }: FailedOutput): boolean => {
   if (kind !== 'letter') return false;
-  const text = output.slice(0, runOnAt(output, question));
+  const text = answerPart(output, { question });
   return letterCandidates(text).size === 0 && new Set(mentions(text, options).map(({ option }) => option)).size === 1;
 };
 
@@ -153,8 +164,8 @@ export const causeTable: readonly CauseRow[] = [
   {
     cause: 'unparseable JSON',
     example: { output: '{"city": "Paris"', of: '{"city": "Paris"}' },
-    holds: ({ kind, output, lenient }) =>
-      kind === 'json' && lenient.answer === null && /[{[]/.test(output) && jsonValue(strip(output)) === undefined,
+    holds: ({ kind, output }) =>
+      kind === 'json' && /[{[]/.test(output) && !jsonBlocks(output).some(({ exact }) => exact),
   },
   {
     cause: 'foreign number format',
