@@ -66,6 +66,9 @@ export async function obtainData(benchmarkFile: string, given: Given, terminal: 
         todo: `Agree to fetch it with --download; or map a folder with --dataset_folder ${dataset.request.path}=DIR.`,
       });
     terminal.note(missing.message);
+    // Names of private data sets tell something too: the Hub is not even asked without a yes.
+    const answer = await ask(`Ask ${hubSettings().endpoint.host} for it? [y/N] `);
+    if (!/^y(es)?$/i.test(answer.trim())) throw missing;
   }
   await fetchWanted(dataset, terminal, given.flag('download') ? null : '--download');
 }
