@@ -5,19 +5,20 @@
 import { chatOf } from '../benchmark/chat.ts';
 import type { Benchmark } from '../benchmark/types.ts';
 import { CancelledError, HumanError, sentenceOf, throwIfCancelled } from '../shared/errors.ts';
-import { type PromptMode, type SoftPromptPosition, usesExamples, usesSoftPrompt } from '../shared/modes.ts';
+import { type PromptMode, usesSoftPrompt } from '../shared/modes.ts';
 import type { EngineSettings, JobProgress, JobRequest } from '../shared/protocol.ts';
 import { responsesNote, withResponsesNote } from '../shared/response-words.ts';
-import type { ChatSettings, ItemRecord, RunFile, RunSummary } from '../shared/results.ts';
-import { positionOf, suffixNote } from '../shared/soft-prompt-words.ts';
-import { chatDeterminant, chatSettingsOf, dateNote } from './chat.ts';
+import type { ItemRecord, RunSummary } from '../shared/results.ts';
 import { evaluate } from './evaluate.ts';
+import { Pace, RecordFlow } from './item-progress.ts';
 import type { LanguageModel, SoftPrompt } from './language-model.ts';
+import { withoutScores, withoutScoring } from './predict-only.ts';
 import type { ResponseCache } from './response-cache.ts';
 import type { RunFolder, RunStore, RunWriter } from './run-store.ts';
 import { summarise } from './summarise.ts';
 import { tune } from './tune.ts';
 import { trainingItems } from './tuning-data.ts';
+import { chatOfJob, describeRun, finishedAs, sameSettings, whatDiffers } from './wanted-run.ts';
 
 /** The other rooms, handed in: the worker gives the real ones, a test may script them. */
 export interface JobRooms {
@@ -78,13 +79,7 @@ async function runModes(job: Job): Promise<RunSummary[]> {
   return summaries;
 }
 
-const chatOfJob = ({ request, benchmark, model }: Job): ChatSettings | null =>
-  chatSettingsOf(request.overrides.chat, benchmark, {
-    name: model.identity.name,
-    chatTemplates: model.chatTemplates,
-  });
-
-interface Job {
+export interface Job {
   request: JobRequest;
   rooms: JobRooms;
   hooks: JobHooks;
@@ -111,7 +106,7 @@ async function runMode(job: Job, mode: PromptMode): Promise<RunSummary> {
   if (mine && !sameSettings(mine.run, wanted)) {
     throw new HumanError(
       'bad-input',
-      `The run "${mine.run.id}" cannot be resumed. Changed since it began: ${whatChanged(mine.run, wanted)}.`,
+      `The run "${mine.run.id}" cannot be resumed. Changed since it began: ${whatDiffers(mine.run, wanted).join(', ')}.`,
       { todo: 'Start a new run, or undo the change.' },
     );
   }
@@ -190,8 +185,8 @@ async function executeRun(
     items: Awaited<ReturnType<typeof evaluate>>['items'],
     records: ItemRecord[],
     iterations?: number,
-  ): RunSummary =>
-    summarise(
+  ): RunSummary => {
+    const summary = summarise(
       benchmark,
       items,
       records,
@@ -206,11 +201,13 @@ async function executeRun(
       },
       iterations,
     );
+    return writer.run.predictOnly ? withoutScores(summary) : summary;
+  };
   const seen: ItemRecord[] = [...writer.finishedItems];
   try {
     const outcome = await evaluate(
       cache?.model ?? model,
-      benchmark,
+      writer.run.predictOnly ? withoutScoring(benchmark) : benchmark,
       { mode, softPrompt: softPrompt?.softPrompt ?? null, shots, limit, batchSize },
       writer,
       {
@@ -279,150 +276,4 @@ async function obtainSoftPrompt(
   const notes = [...new Set([...writer.run.notes, ...outcome.notes])];
   if (notes.length > writer.run.notes.length) await writer.update({ notes });
   return outcome;
-}
-
-type WantedRun = Omit<RunFile, 'id' | 'created' | 'updated' | 'status'>;
-
-async function describeRun(job: Job, mode: PromptMode): Promise<WantedRun> {
-  const { benchmark, model, request, rooms } = job;
-  const { overrides } = request;
-  const limit = overrides.limit === undefined ? benchmark.limit : overrides.limit;
-  const all = (await benchmark.items('evaluation')).length;
-  const tuned = usesSoftPrompt(mode) && !overrides.softPromptFile;
-  const tunedElsewhere =
-    mode === 'few-shot+soft-prompt'
-      ? (job.known.find(
-          ({ run }) => run.group === request.group && run.mode === 'soft-prompt' && run.status === 'finished',
-        )?.run.id ?? null)
-      : null;
-  const notes = [...model.notes, ...benchmark.notes];
-  if (overrides.softPromptFile) notes.push(`The soft prompt comes from a file: ${overrides.softPromptFile}`);
-  const softPrompt = tuned ? { ...benchmark.softPrompt, ...overrides.softPrompt } : null;
-  const position = usesSoftPrompt(mode) ? (softPrompt?.position ?? (await positionOfFile(job))) : null;
-  if (position === 'suffix') notes.push(suffixNote);
-  const chat = chatOfJob(job);
-  const dated = dateNote(chat);
-  if (dated !== null) notes.push(dated);
-  return {
-    schema: 1,
-    softbench: rooms.versions.softbench,
-    onnxruntime: rooms.versions.onnxruntime,
-    group: request.group,
-    mode,
-    model: model.identity,
-    benchmark: {
-      task: benchmark.task,
-      file: benchmark.file,
-      digests: { config: benchmark.configDigest, data: await benchmark.dataDigest('evaluation') },
-      items: limit === null ? all : Math.min(limit, all),
-      split: benchmark.evaluationSplit,
-    },
-    settings: {
-      limit,
-      shots: usesExamples(mode) ? (overrides.shots ?? benchmark.shots) : 0,
-      fewShotSeed: benchmark.fewShotSeed,
-      batchSize: overrides.batchSize ?? 8,
-      generation: benchmark.generation,
-      softPrompt,
-      softPromptFrom: tunedElsewhere,
-      ...(position && { softPromptPosition: position }),
-      ...(chat && { chat }),
-      ...(benchmark.generates === false && { generates: false as const }),
-      ...((benchmark.repeats ?? 1) > 1 && { repeats: benchmark.repeats }),
-    },
-    provider: model.provider,
-    notes,
-  };
-}
-
-/**
- * Where the soft prompt of a file stands: what the file says is honoured, so that it stands where it was tuned to.
- * @throws HumanError where another position was asked for in so many words
- */
-async function positionOfFile({ request, rooms }: Job): Promise<SoftPromptPosition> {
-  const { softPromptFile, softPrompt } = request.overrides;
-  if (!softPromptFile) return 'prefix';
-  const { position = 'prefix' } = await rooms.readSoftPromptFile(softPromptFile);
-  if (softPrompt?.position && softPrompt.position !== position)
-    throw new HumanError(
-      'bad-input',
-      `The soft prompt was tuned to stand ${position === 'suffix' ? 'behind' : 'in front of'} the text (position: ${position}); "${softPrompt.position}" was asked for.`,
-      { place: { file: softPromptFile }, todo: 'Leave the position out, or tune a soft prompt for the other one.' },
-    );
-  return position;
-}
-
-/** What must be equal for two runs to have the same numbers. Where a run stands and when it was made do not count. */
-const determinants: { name: string; of(run: WantedRun): unknown }[] = [
-  { name: 'model', of: ({ model }) => model.digests },
-  { name: 'benchmark file', of: ({ benchmark }) => [benchmark.task, benchmark.digests.config] },
-  { name: 'data', of: ({ benchmark }) => benchmark.digests.data },
-  { name: 'prompt mode', of: ({ mode }) => mode },
-  {
-    name: 'settings',
-    of: ({ settings }) => [
-      settings.limit,
-      settings.shots,
-      settings.fewShotSeed,
-      settings.generation,
-      settings.generates,
-      settings.repeats,
-      // The position: absent in runs of earlier versions; compared by itself. The others change no more than rounding.
-      settings.softPrompt && {
-        ...settings.softPrompt,
-        position: undefined,
-        recompute: undefined,
-        microBatchSize: undefined,
-      },
-    ],
-  },
-  { name: 'position of the soft prompt', of: positionOf },
-  { name: 'chat template and system instruction', of: ({ settings }) => chatDeterminant(settings.chat) },
-];
-
-const whatDiffers = (a: WantedRun, b: WantedRun): string[] =>
-  determinants.filter(({ of }) => JSON.stringify(of(a)) !== JSON.stringify(of(b))).map(({ name }) => name);
-
-const sameSettings = (a: WantedRun, b: WantedRun): boolean => whatDiffers(a, b).length === 0;
-const whatChanged = (a: WantedRun, b: WantedRun): string => whatDiffers(a, b).join(', ');
-
-const finishedAs = (folder: RunFolder | undefined, wanted: WantedRun): RunFolder | null =>
-  folder?.summary && folder.run.status === 'finished' && sameSettings(folder.run, wanted) ? folder : null;
-
-/** Seconds left from the pace since this process began; what took no time does not count: items of before, or cached. */
-class Pace {
-  private readonly started = performance.now();
-  constructor(private free: number) {}
-
-  /** An item came without being computed. */
-  skip(): void {
-    this.free++;
-  }
-
-  secondsLeft(done: number, total: number): number | null {
-    const own = done - this.free;
-    return own < 1 ? null : ((total - done) * (performance.now() - this.started)) / 1000 / own;
-  }
-}
-
-/** Sends finished items on a few times a second, not one message each. */
-class RecordFlow {
-  private readonly waiting: ItemRecord[] = [];
-  private last = 0;
-  private done = 0;
-  private total = 0;
-  constructor(private readonly send: (records: ItemRecord[], done: number, total: number) => void) {}
-
-  add(record: ItemRecord, done: number, total: number): void {
-    this.waiting.push(record);
-    this.done = done;
-    this.total = total;
-    if (performance.now() - this.last > 200) this.flush();
-  }
-
-  flush(): void {
-    if (this.waiting.length === 0) return;
-    this.last = performance.now();
-    this.send(this.waiting.splice(0), this.done, this.total);
-  }
 }

@@ -71,7 +71,13 @@ const runFile = fields({
   benchmark: fields({
     task: text,
     file: text,
-    digests: fields({ config: text, data: text, requests: optional(text), scoring: optional(text) }),
+    digests: fields({
+      config: text,
+      data: text,
+      training: optional(text),
+      requests: optional(text),
+      scoring: optional(text),
+    }),
     items: count,
     split: text,
   }),

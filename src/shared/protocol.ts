@@ -29,6 +29,8 @@ export interface JobRequest {
    * `lookUp: false` keep only. `limitBytes`: what the cache of the store may take on disk. Absent or null: no cache.
    */
   responseCache?: { limitBytes: number; lookUp: boolean } | null;
+  /** Outputs without scores; `rescore` scores them later. */
+  predictOnly?: boolean;
   /** Deviations from the benchmark file. */
   overrides: {
     limit?: number | null;
@@ -40,7 +42,7 @@ export interface JobRequest {
     /** A soft-prompt.safetensors to use in place of tuning one. */
     softPromptFile?: string;
     /** How prompts are written as a conversation; what it leaves out is as the benchmark file says. */
-    chat?: Partial<ChatRequest>;
+    chat?: Partial<ChatRequest> | undefined;
   };
 }
 
@@ -234,7 +236,7 @@ export type WorkerApi = {
   inspectModel: Method<{ folder: string }, ModelReport>;
   verifyModel: Method<{ folder: string; engine: EngineSettings }, VerifyReport, { message: string }>;
   previewPrompts: Method<
-    { benchmarkFile: string; modelFolder: string | null; index: number },
+    { benchmarkFile: string; modelFolder: string | null; index: number; chat?: Partial<ChatRequest> },
     { total: number; previews: PromptPreview[] }
   >;
   provider: Method<EngineSettings, { running: string; reason: string }>;

@@ -348,6 +348,8 @@ export interface RunFile {
     digests: {
       config: string;
       data: string;
+      /** Of the split that examples and tuning take from, where the run takes any; absent in older runs. */
+      training?: string;
       /** Of the configuration's keys that decide prompts and requests, and of those that only score; absent in older runs. */
       requests?: string;
       scoring?: string;
@@ -364,6 +366,8 @@ export interface RunFile {
     softPrompt: SoftPromptSettings | null;
     /** The run whose soft-prompt.safetensors is used, where it is not this run's own. */
     softPromptFrom: string | null;
+    /** SHA-256 of a soft prompt that comes from a file; absent in older runs. */
+    softPromptDigest?: string;
     /** Where the soft prompt stands, tuned here or not; `prefix` where absent. */
     softPromptPosition?: SoftPromptPosition;
     /** Absent: prompts are plain text, as the benchmark file writes them. */
