@@ -6,6 +6,7 @@
 import type { CacheSignature } from '../model/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import type { Provider } from './providers.ts';
+import { runError } from './run-tensors.ts';
 import { powerOfTwo } from './shapes.ts';
 
 type Elements = Float32Array | Uint16Array;
@@ -77,12 +78,17 @@ export class KeyValueCache {
         },
       );
     this.#maximum = exact ? longest : placesFor(longest, shapes);
-    this.#buffers = new Map(
-      signature.tensors.map(({ past, heads, headSize }) => [
-        past,
-        { heads, headSize, data: make(rows * heads * this.#maximum * headSize) },
-      ]),
-    );
+    try {
+      this.#buffers = new Map(
+        signature.tensors.map(({ past, heads, headSize }) => [
+          past,
+          { heads, headSize, data: make(rows * heads * this.#maximum * headSize) },
+        ]),
+      );
+    } catch (error) {
+      // RangeError: Array buffer allocation failed.
+      throw runError(error, rows, this.#maximum);
+    }
   }
 
   /** Rows in use: 0 … count - 1. */

@@ -2,10 +2,12 @@
 import type { SoftPrompt } from '../evaluate/language-model.ts';
 import type { ModelFiles, ModelSignature } from '../model/index.ts';
 import { HumanError, throwIfCancelled } from '../shared/errors.ts';
+import { automaticRows, type Extent, modelSizes } from './batch-size.ts';
 import { KeyValueCache, type Prefix } from './cache.ts';
 import { compareWithCpu } from './device-check.ts';
 import { exactFiles } from './exact-files.ts';
 import { type InferenceGraph, inferenceGraph } from './inference-graph.ts';
+import { freeBytes } from './memory.ts';
 import { bothBranches, filesOfBranch } from './merged-decoder.ts';
 import { PackedWeights, type PackedWeightsLimits } from './packed-weights.ts';
 import { PrefixMemory } from './prefix-memory.ts';
@@ -223,6 +225,15 @@ export class Decoder {
     const continuing = await this.#continuing;
     const sharesPrefix = !exact && !this.exact && this.graph.sharesPrefix;
     return { run: runCosts[this.#row.shapes], continuing, sharesPrefix, rows: Math.max(1, rows), steps };
+  }
+
+  /** Rows of a batch, by what they take and what memory is free; a device's memory cannot be asked for. */
+  automaticRows(extent: Extent): number {
+    const { settings, graph } = this;
+    if (this.readsAlone) return 1;
+    const sizes = modelSizes(graph.model.graph, graph.cache, settings);
+    const free = settings.provider.running === 'cpu' ? freeBytes() : null;
+    return automaticRows(sizes, { ...extent, read: Math.min(extent.read, pieceLength) }, free, this.#row.shapes);
   }
 
   readonly #prefixes = new PrefixMemory();

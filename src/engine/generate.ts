@@ -2,7 +2,12 @@
  * Batched generation with a KV cache. What all prompts begin with (examples, instruction, soft prompt) is read once and
  * copied to every row; rows that end make room for the next prompts at once.
  */
-import type { GenerationRequest, GenerationResult, GenerationSettings, Hooks } from '../evaluate/language-model.ts';
+import type {
+  GenerationRequest,
+  GenerationResult,
+  GenerationSettings as GivenSettings,
+  Hooks,
+} from '../evaluate/language-model.ts';
 import type { ModelTokenizer } from '../model/index.ts';
 import { HumanError, throwIfCancelled } from '../shared/errors.ts';
 import { type KeyValueCache, type Prefix, placesFor } from './cache.ts';
@@ -14,6 +19,9 @@ import type { Distribution } from './run-tensors.ts';
 import { randomStream, sampleToken } from './sampling.ts';
 import { inFront, isSuffix, readTexts } from './soft-prompt.ts';
 import { type StopFinder, stopFinder } from './stop.ts';
+
+/** With the number of rows that was decided on. */
+export type GenerationSettings = GivenSettings & { batchSize: number };
 
 interface Row {
   request: GenerationRequest;

@@ -1,5 +1,6 @@
 /** A model folder opened for running: what tune() and evaluate() see. */
 import type {
+  BatchSize,
   ChatTemplates,
   GenerationRequest,
   GenerationResult,
@@ -25,6 +26,7 @@ import {
 import { HumanError } from '../shared/errors.ts';
 import type { EngineSettings } from '../shared/protocol.ts';
 import type { ModelIdentity, NodePlacement, ProviderReport } from '../shared/results.ts';
+import { backingOff, type Extent } from './batch-size.ts';
 import { Decoder } from './decoder.ts';
 import { EmbeddingTable } from './embedding.ts';
 import { holdsBfloat16 } from './exact-files.ts';
@@ -108,20 +110,52 @@ export class OnnxLanguageModel implements LanguageModel {
     hooks: Hooks<GenerationResult>,
   ): Promise<void> {
     this.#check(settings.softPrompt);
+    if (!requests.length) return;
     const decoder = await this.decoder();
     const { tokenizer, contextLength } = this;
-    await generate({ decoder, tokenizer, contextLength }, requests, settings, hooks);
+    const vectors = settings.softPrompt?.vectors ?? 0;
+    const read = Math.max(...requests.map(({ tokens }) => tokens.length)) + vectors;
+    const extent = { longest: read + settings.maxNewTokens, read, wanted: 1, rows: requests.length };
+    await this.#inBatches(settings.batchSize, extent, requests, hooks, (left, batchSize, own) =>
+      generate({ decoder, tokenizer, contextLength }, left, { ...settings, batchSize }, own),
+    );
   }
 
   async logLikelihood(
     requests: readonly LogLikelihoodRequest[],
-    settings: { batchSize: number; softPrompt: SoftPrompt | null },
+    settings: { batchSize: BatchSize; softPrompt: SoftPrompt | null },
     hooks: Hooks<LogLikelihoodResult>,
   ): Promise<void> {
     this.#check(settings.softPrompt);
+    if (!requests.length) return;
     const { tokenizer, contextLength } = this;
     const startToken = tokenizer.bosTokenId ?? tokenizer.eosTokenIds[0] ?? null;
-    await logLikelihood({ decoder: await this.decoder(), contextLength, startToken }, requests, settings, hooks);
+    const scoring = { decoder: await this.decoder(), contextLength, startToken };
+    const vectors = settings.softPrompt?.vectors ?? 0;
+    const longest = Math.max(...requests.map(({ context, continuation }) => context.length + continuation.length));
+    const wanted = Math.max(...requests.map(({ continuation }) => continuation.length));
+    const extent = { longest: longest + vectors, read: longest + vectors, wanted, rows: requests.length };
+    await this.#inBatches(settings.batchSize, extent, requests, hooks, (left, batchSize, own) =>
+      logLikelihood(scoring, left, { ...settings, batchSize }, own),
+    );
+  }
+
+  /** Rows with which memory did not run out after it had. */
+  #most = Number.POSITIVE_INFINITY;
+
+  /** Runs requests in batches of the size asked for or found, and of half of it where memory runs out. */
+  async #inBatches<Request extends { index: number }, Result extends { index: number }>(
+    asked: BatchSize,
+    extent: Extent,
+    requests: readonly Request[],
+    hooks: Hooks<Result>,
+    run: (left: Request[], rows: number, hooks: Hooks<Result>) => Promise<void>,
+  ): Promise<void> {
+    const wanted = asked === 'auto' ? (await this.decoder()).automaticRows(extent) : Math.max(1, asked);
+    const rows = Math.min(wanted, this.#most);
+    hooks.onBatchSize?.(rows, false);
+    const last = await backingOff(requests, rows, hooks, run);
+    if (last < rows) this.#most = last;
   }
 
   #check(softPrompt: SoftPrompt | null): void {

@@ -3,6 +3,7 @@ import type { SoftPrompt } from '../evaluate/language-model.ts';
 import type { ModelSignature } from '../model/index.ts';
 import type { DataType } from '../onnx/index.ts';
 import { asError, HumanError } from '../shared/errors.ts';
+import { OutOfMemoryError } from './batch-size.ts';
 import type { KeyValueCache, NewEntries } from './cache.ts';
 import { type InferenceGraph, names } from './inference-graph.ts';
 import { type Ort, type OrtTensor, runtimeWords, type Session } from './runtime.ts';
@@ -215,15 +216,14 @@ export function distributionsOf(outputs: Outputs, count: number, withLogits: boo
 /** A failure of ONNX Runtime, told to people. */
 export function runError(error: unknown, rows: number, length: number): HumanError {
   const message = asError(error).message;
-  const memory = /bad_alloc|Failed to allocate|out of memory|BFCArena/i.test(message);
+  if (/bad_alloc|Failed to allocate|out of memory|allocation failed|BFCArena/i.test(message))
+    return new OutOfMemoryError('engine', `The machine ran out of memory on a batch of ${rows} × ${length} tokens.`, {
+      todo: 'Set a smaller batch size.',
+      cause: error,
+    });
   return new HumanError(
     'engine',
-    memory
-      ? `The machine ran out of memory on a batch of ${rows} × ${length} tokens.`
-      : `ONNX Runtime failed on a batch of ${rows} × ${length} tokens: ${runtimeWords(error)}`,
-    {
-      todo: memory ? 'Set a smaller batch size.' : 'Report the message together with how the model was exported.',
-      cause: error,
-    },
+    `ONNX Runtime failed on a batch of ${rows} × ${length} tokens: ${runtimeWords(error)}`,
+    { todo: 'Report the message together with how the model was exported.', cause: error },
   );
 }

@@ -73,10 +73,15 @@ export interface Hooks<Result> {
   onResult(result: Result): void | Promise<void>;
   /** Tokens produced or read so far, for progress between results. */
   onTokens?(done: number): void;
+  /** Rows that are computed together, once they are known; `lowered`: fewer than before, because memory ran out. */
+  onBatchSize?(rows: number, lowered: boolean): void;
 }
 
+/** Rows that are computed together; `auto`: as many as help and memory holds. */
+export type BatchSize = number | 'auto';
+
 export interface GenerationSettings extends GenerationOptions {
-  batchSize: number;
+  batchSize: BatchSize;
   softPrompt: SoftPrompt | null;
 }
 
@@ -145,7 +150,7 @@ export interface LanguageModel {
   ): Promise<void>;
   logLikelihood(
     requests: readonly LogLikelihoodRequest[],
-    settings: { batchSize: number; softPrompt: SoftPrompt | null },
+    settings: { batchSize: BatchSize; softPrompt: SoftPrompt | null },
     hooks: Hooks<LogLikelihoodResult>,
   ): Promise<void>;
   /** Throws HumanError where no soft prompt can be tuned on this model, before anything is computed. */
