@@ -3,8 +3,11 @@ import { parseArgs } from 'node:util';
 import { asError, HumanError } from '../shared/errors.ts';
 
 export interface Option {
-  /** `text` may hold anything; `texts` may be given several times; a `whole` number is checked. */
-  type: 'flag' | 'text' | 'texts' | 'whole';
+  /**
+   * `text` may hold anything; `texts` may be given several times; a `whole` number is checked; an `optional` value is a word
+   * of letters, digits, - and _ that may be left out (then it reads as '').
+   */
+  type: 'flag' | 'text' | 'texts' | 'whole' | 'optional';
   /** What stands for the value in the help. */
   value?: string;
   help: string;
@@ -30,7 +33,7 @@ export function readArguments(command: string, options: Options, argv: readonly 
   let positionals: string[];
   try {
     ({ values, positionals } = parseArgs({
-      args: [...argv],
+      args: withEmptyValues(options, argv),
       allowPositionals: true,
       options: Object.fromEntries(
         Object.entries(options).map(([name, { type, short }]) => [
@@ -76,6 +79,14 @@ export function readArguments(command: string, options: Options, argv: readonly 
   return { positionals, texts, flag: (name) => values[name] === true, text, number: (name) => numbers.get(name) };
 }
 
+/** Writes an optional value that is left out as an empty one: `--name=`. A path behind the option is not its value. */
+const withEmptyValues = (options: Options, argv: readonly string[]): string[] =>
+  argv.map((word, at) => {
+    const name = word.startsWith('--') ? word.slice(2) : '';
+    const given = /^[\p{L}\d][\w-]*$/u.test(argv[at + 1] ?? '');
+    return Object.hasOwn(options, name) && options[name]?.type === 'optional' && !given ? `${word}=` : word;
+  });
+
 /** Node's message on one line, ended by a full stop. */
 const oneLine = (message: string): string => `${message.replace(/\s+/g, ' ').replace(/\.$/, '')}.`;
 
@@ -108,7 +119,7 @@ function edits(a: string, b: string): number {
 /** The options as lines of a help text. */
 export function optionHelp(options: Options): string {
   const rows = Object.entries(options).map(([name, { short, value, type, help }]) => [
-    `${short ? `-${short}, ` : ''}--${name}${type === 'flag' ? '' : ` ${value ?? 'N'}`}`,
+    `${short ? `-${short}, ` : ''}--${name}${type === 'flag' ? '' : type === 'optional' ? ` [${value}]` : ` ${value ?? 'N'}`}`,
     help,
   ]);
   const width = Math.max(...rows.map(([left = '']) => left.length));

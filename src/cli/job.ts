@@ -24,6 +24,7 @@ import {
 import { loadResults, resumableGroup } from '../study/index.ts';
 import type { Given, Options } from './arguments.ts';
 import { cacheOptions, responseCacheOf } from './cache.ts';
+import { chatOptions, chatRequestOf } from './chat-options.ts';
 import {
   type Command,
   commonOptions,
@@ -78,6 +79,7 @@ const jobOptions = {
     value: 'FILE',
     help: 'use this soft prompt (safetensors, run or PEFT folder), tune none',
   },
+  ...chatOptions,
   ...storeOption,
   ...engineOptions,
   resume: { type: 'text', value: 'GROUP', help: 'go on with a stopped job, or with the "last" one of these arguments' },
@@ -234,6 +236,7 @@ async function requestOf(
       batchSize: args.number('batch-size'),
       softPrompt: Object.keys(softPrompt).length ? softPrompt : undefined,
       softPromptFile: softPromptFile === undefined ? undefined : resolve(softPromptFile),
+      chat: chatRequestOf(args),
     }),
   };
   return args.text('resume') === undefined ? request : resumed(request);
@@ -324,7 +327,7 @@ function resumeCommand(name: string, args: Given, group: string): string {
     }
     const value = type === 'whole' ? args.number(option) : args.text(option);
     if (type === 'flag' ? args.flag(option) : value !== undefined)
-      words.push(`--${option}`, ...(type === 'flag' ? [] : [String(value)]));
+      words.push(`--${option}`, ...(type === 'flag' || value === '' ? [] : [String(value)]));
   }
   const quoted = words.map((word) => (/^[\w./:=,+@%-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`));
   return ['softbench', name, ...quoted, '--resume', group].join(' ');

@@ -60,7 +60,7 @@ function withoutPaths(view: ResultsView): ResultsView {
 
 /** Prompts, gold answers and sources of the items, rendered again from the benchmark file if it is still the same. */
 async function itemDetails(view: ResultsView, items: Record<string, ItemRecord[]>): Promise<ItemDetail[]> {
-  const { openBenchmark } = await import('../benchmark/index.ts');
+  const { openBenchmark, chatOf } = await import('../benchmark/index.ts');
   let benchmark: Benchmark;
   try {
     benchmark = await openBenchmark(view.benchmark.file);
@@ -71,6 +71,7 @@ async function itemDetails(view: ResultsView, items: Record<string, ItemRecord[]
   if (view.modes.some(({ run }) => run.benchmark.digests.config !== benchmark.configDigest)) return [];
   const byIndex = new Map<number, ItemDetail>();
   const rows = new Map((await benchmark.items('evaluation')).map((item) => [item.index, item]));
+  const chats = new Map(view.modes.map(({ run }) => [run.id, chatOf(run.settings.chat)]));
   let characters = 0;
   for (const { run } of view.modes)
     for (const record of items[run.id] ?? []) {
@@ -86,7 +87,7 @@ async function itemDetails(view: ResultsView, items: Record<string, ItemRecord[]
       };
       detail.records.push({ mode: run.mode, record });
       if (characters < promptCharacters) {
-        const { text, parts } = await benchmark.prompt(item, run.settings.shots);
+        const { text, parts } = await benchmark.withChat(chats.get(run.id) ?? null).prompt(item, run.settings.shots);
         characters += text.length;
         detail.prompts.push({ mode: run.mode, parts });
       }

@@ -6,6 +6,7 @@ import type { PromptPreview } from '../shared/protocol.ts';
 
 const markKinds = [
   'heading',
+  'template',
   'description',
   'example',
   'question',
@@ -32,6 +33,7 @@ const isMarkKind = (kind: string): kind is MarkKind => markKinds.includes(kind a
 export const markMeanings: Record<MarkKind, string> = {
   heading: 'Not part of the prompt.',
   description: 'Description: the text in front of everything (`description`).',
+  template: "Text of the model's chat template.",
   example: 'Few-shot example from the training split (`num_fewshot`, `fewshot_config`).',
   question: 'The question of this item (`doc_to_text`).',
   'generation-prefix': 'Text that the answer begins with (`gen_prefix`).',

@@ -27,6 +27,7 @@ interface Preview {
 const looks: Partial<Record<MarkKind, vscode.DecorationRenderOptions>> = {
   heading: { color: new vscode.ThemeColor('descriptionForeground'), fontWeight: 'bold' },
   description: { backgroundColor: new vscode.ThemeColor('editor.wordHighlightBackground') },
+  template: { color: new vscode.ThemeColor('charts.blue') },
   example: { color: new vscode.ThemeColor('descriptionForeground') },
   'generation-prefix': { textDecoration: 'underline' },
   'soft-prompt': { color: new vscode.ThemeColor('charts.purple'), fontWeight: 'bold' },

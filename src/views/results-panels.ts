@@ -233,10 +233,13 @@ class ResultsPanel {
     };
     try {
       const { benchmark, items } = await this.#openBenchmark();
+      const { chatOf } = await import('../benchmark/index.ts');
       const item = items.find((one) => one.index === index);
       if (!item) return detail;
       for (const { run } of records) {
-        const prompt = await benchmark.prompt(item, usesExamples(run.mode) ? run.settings.shots : 0);
+        const prompt = await benchmark
+          .withChat(chatOf(run.settings.chat))
+          .prompt(item, usesExamples(run.mode) ? run.settings.shots : 0);
         const parts: { kind: string; text: string }[] = [];
         // The text is rendered again: where the file has changed since, it need not be what the model saw.
         if (run.benchmark.digests.config !== benchmark.configDigest)

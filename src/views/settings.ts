@@ -4,6 +4,7 @@ import { isAbsolute, join, normalize } from 'node:path';
 import * as vscode from 'vscode';
 import type { EngineSettings, JobRequest } from '../shared/protocol.ts';
 import { defaultCacheBytes } from '../shared/response-words.ts';
+import type { ChatRequest } from '../shared/results.ts';
 
 const providers: readonly EngineSettings['executionProvider'][] = ['auto', 'cpu', 'cuda', 'webgpu', 'dml', 'coreml'];
 export const settingsSection = 'softbench';
@@ -39,6 +40,19 @@ export const settings = {
   /** undefined: as the benchmark says. */
   limit(file: vscode.Uri): number | undefined {
     return wholeNumber(get('limit', file), 1) ?? undefined;
+  },
+
+  /** undefined: as the benchmark says. */
+  chat(file: vscode.Uri): Partial<ChatRequest> | undefined {
+    const [template, instruction, multiturn] = ['chatTemplate', 'systemInstruction', 'fewshotAsMultiturn'].map((name) =>
+      get(name, file),
+    );
+    const request: Partial<ChatRequest> = {
+      ...((typeof template === 'boolean' || (typeof template === 'string' && template)) && { template }),
+      ...(typeof instruction === 'string' && instruction && { systemInstruction: instruction }),
+      ...(typeof multiturn === 'boolean' && { fewshotAsMultiturn: multiturn }),
+    };
+    return Object.keys(request).length > 0 ? request : undefined;
   },
 
   /** Absolute paths. */

@@ -7,7 +7,7 @@ import { formatShare } from '../metrics/index.ts';
 import { HumanError, sentenceOf } from '../shared/errors.ts';
 import type { PromptMode } from '../shared/modes.ts';
 import type { JobRequest } from '../shared/protocol.ts';
-import type { RunFile } from '../shared/results.ts';
+import type { ChatRequest, ChatSettings, RunFile } from '../shared/results.ts';
 import { isOver, type Job, type JobKind, newGroup } from './jobs.ts';
 import { chooseModel } from './pick-model.ts';
 import { openAt } from './results-panels.ts';
@@ -135,7 +135,11 @@ export class StartJobs {
       reuseFinished,
       engine: settings.engine,
       responseCache: settings.responseCache,
-      overrides: { limit: settings.limit(vscode.Uri.file(file)), batchSize: settings.batchSize },
+      overrides: {
+        limit: settings.limit(vscode.Uri.file(file)),
+        batchSize: settings.batchSize,
+        chat: settings.chat(vscode.Uri.file(file)),
+      },
     };
     const job = queue.add(kind, request, { task, modelName: model.name });
     await this.#remember(request);
@@ -232,7 +236,18 @@ export function requestOf(runs: readonly RunFile[], first: RunFile, storeFolder:
       limit: first.settings.limit,
       batchSize: first.settings.batchSize,
       ...(shots !== undefined && { shots }),
+      chat: chatRequestOf(first.settings.chat),
       ...(tuned && { softPrompt: tuned }),
     },
   };
 }
+
+/** What a run asked for of conversations, so that it is the same whatever the settings say by now. */
+const chatRequestOf = (chat: ChatSettings | undefined): ChatRequest =>
+  chat
+    ? {
+        template: chat.template?.name ?? false,
+        systemInstruction: chat.systemInstruction ?? '',
+        fewshotAsMultiturn: chat.fewshotAsMultiturn,
+      }
+    : { template: false, systemInstruction: '' };

@@ -10,6 +10,7 @@ import { JobQueue, jobWords } from './jobs.ts';
 import { Models } from './models.ts';
 import { ResultsPanels } from './results-panels.ts';
 import { RunIndex } from './run-index.ts';
+import { settings } from './settings.ts';
 import { StartJobs } from './start-jobs.ts';
 
 export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
@@ -90,7 +91,8 @@ export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
     modelFolder: string | null,
     index: number,
   ): Promise<{ total: number; previews: PromptPreview[] }> {
-    return (await this.worker()).call.previewPrompts({ benchmarkFile, modelFolder, index });
+    const chat = settings.chat(vscode.Uri.file(benchmarkFile));
+    return (await this.worker()).call.previewPrompts({ benchmarkFile, modelFolder, index, ...(chat && { chat }) });
   }
 
   model(benchmarkFile: string): { name: string; folder: string } | null {

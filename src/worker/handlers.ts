@@ -1,6 +1,17 @@
 /** What the worker does for each call of the host. The rooms are handed in, so that a test can script the model. */
+import { basename } from 'node:path';
+import { chatOf } from '../benchmark/chat.ts';
 import type { Benchmark } from '../benchmark/types.ts';
-import { type JobRooms, type LanguageModel, runJob, type Tokenizer } from '../evaluate/index.ts';
+import {
+  type ChatTemplates,
+  chatSettingsOf,
+  type JobRooms,
+  type LanguageModel,
+  rescore,
+  runJob,
+  type Tokenizer,
+} from '../evaluate/index.ts';
+import { encodeText } from '../evaluate/text.ts';
 import { CancelledError, HumanError, throwIfCancelled } from '../shared/errors.ts';
 import { usesExamples, usesSoftPrompt } from '../shared/modes.ts';
 import type {
@@ -19,6 +30,7 @@ export interface WorkerRooms extends Omit<JobRooms, 'versions'> {
   inspectModel(folder: string): Promise<ModelReport>;
   verifyModel(folder: string, engine: EngineSettings, progress: (message: string) => void): Promise<VerifyReport>;
   openTokenizer(folder: string): Promise<Tokenizer>;
+  readChatTemplates(folder: string): Promise<ChatTemplates>;
   provider(engine: EngineSettings): Promise<{ running: string; reason: string }>;
   providers(): Promise<ProviderStatus[]>;
 }
@@ -50,6 +62,7 @@ export function workerHandlers(rooms: WorkerRooms): Handlers<WorkerApi> {
           }
         },
       ),
+    rescore: async (request, hooks) => rescore(request, { ...rooms, versions: await rooms.versions() }, hooks),
     inspectModel: ({ folder }) => rooms.inspectModel(folder),
     verifyModel: ({ folder, engine }, { signal, progress }) =>
       inTurn(
@@ -57,9 +70,15 @@ export function workerHandlers(rooms: WorkerRooms): Handlers<WorkerApi> {
         () => progress({ message: 'Waiting for the job before it to end' }),
         () => rooms.verifyModel(folder, engine, (message) => progress({ message })),
       ),
-    previewPrompts: async ({ benchmarkFile, modelFolder, index }) => {
-      const benchmark = await rooms.openBenchmark(benchmarkFile);
+    previewPrompts: async ({ benchmarkFile, modelFolder, index, chat }) => {
+      const opened = await rooms.openBenchmark(benchmarkFile);
       const tokenizer = modelFolder === null ? null : await rooms.openTokenizer(modelFolder);
+      const model =
+        modelFolder === null
+          ? null
+          : { name: basename(modelFolder), chatTemplates: await rooms.readChatTemplates(modelFolder) };
+      // Without a model there is no template to show.
+      const benchmark = model ? opened.withChat(chatOf(chatSettingsOf(chat, opened, model))) : opened;
       return previewPrompts(benchmark, tokenizer, index);
     },
     provider: (engine) => rooms.provider(engine),
@@ -90,9 +109,7 @@ async function previewPrompts(
       mode,
       parts,
       // Decoded one by one: a character that several tokens make up shows as replacement characters, as it is.
-      tokens: tokenizer
-        ? tokenizer.encode(text, { special: true }).map((id) => tokenizer.decode([id], { special: true }))
-        : [],
+      tokens: tokenizer ? encodeText(tokenizer, text).map((id) => tokenizer.decode([id], { special: true })) : [],
       answer: benchmark.trainingAnswer(item).text,
       stop: benchmark.generation.until,
       softPromptVectors: usesSoftPrompt(mode) ? benchmark.softPrompt.vectors : 0,

@@ -25,6 +25,7 @@ export const rooms: WorkerRooms = {
   readSoftPromptFile,
   inspectModel,
   verifyModel,
+  readChatTemplates: async (folder) => readModelFolder(folder).chatTemplates,
   openTokenizer: async (folder) => loadTokenizer(readModelFolder(folder)),
   provider: async (settings) => {
     const { running, reason } = await chooseProvider(settings);

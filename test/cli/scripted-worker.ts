@@ -32,6 +32,7 @@ serveHost(
     inspectModel: () => Promise.reject(new HumanError('unsupported', 'Not in this test.')),
     verifyModel: () => Promise.reject(new HumanError('unsupported', 'Not in this test.')),
     openTokenizer: async () => scriptedModel().tokenizer,
+    readChatTemplates: async () => ({ templates: new Map(), specialTokens: {} }),
     provider: async () => ({ running: 'cpu', reason: 'scripted' }),
     providers: async () => [],
     versions: async () => ({ softbench: '0.0.0', onnxruntime: '0.0.0' }),

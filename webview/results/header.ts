@@ -156,6 +156,7 @@ const settings: { label: string; of(mode: ModeResult): string }[] = [
     }) =>
       `${generation.temperature === 0 ? 'greedy' : `temperature ${generation.temperature}, top-p ${generation.topP}, seed ${generation.seed}`}, at most ${count(generation.maxNewTokens)} tokens, stops at ${generation.until.map((marker) => JSON.stringify(visible(marker))).join(' ') || 'end of text only'}`,
   },
+  { label: 'Chat template', of: ({ run }) => chat(run) },
   { label: 'Batch size', of: ({ run }) => count(run.settings.batchSize) },
   {
     label: 'Time',
@@ -176,6 +177,17 @@ const settings: { label: string; of(mode: ModeResult): string }[] = [
   { label: 'Model file', of: ({ run }) => `${run.model.graphFile}, weights ${run.model.digests.weights.slice(0, 12)}` },
   { label: 'Versions', of: ({ run }) => `Softbench ${run.softbench}, ONNX Runtime ${run.onnxruntime}` },
 ];
+
+function chat({ settings: { chat: each } }: RunFile): string {
+  if (!each) return 'none';
+  const { template, systemInstruction, fewshotAsMultiturn } = each;
+  return [
+    template
+      ? `${visible(template.name)} (${template.digest.slice(0, 12)}), examples ${fewshotAsMultiturn ? 'as turns' : 'in one message'}`
+      : 'none',
+    ...(systemInstruction === null ? [] : [`system instruction ${JSON.stringify(visible(systemInstruction))}`]),
+  ].join(', ');
+}
 
 function softPrompt(run: RunFile): string {
   const { softPrompt: each, softPromptFrom } = run.settings;
