@@ -276,7 +276,7 @@ export class BigBenchBenchmark implements Benchmark {
   }
 
   judge(item: Item, output: string, stop: { reason: StopReason; marker?: string }): Judgement {
-    const context = this.context(item);
+    const context = { ...this.context(item), stop: stop.reason };
     const strict = this.readStrict(item, output, context, stop);
     let lenient = strict.strict;
     let lenientRight = strict.right;

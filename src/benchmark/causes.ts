@@ -19,6 +19,8 @@ export interface FailedOutput {
   /** Texts of the candidates; for letters, the texts behind them. */
   options: readonly string[];
   question: string;
+  /** For JSON: does a value fit the schema that the benchmark gives? */
+  fits?: (value: unknown) => boolean;
   /** Would the strict reading accept this text? */
   accepts(text: string): boolean;
 }
@@ -166,6 +168,14 @@ export const causeTable: readonly CauseRow[] = [
     example: { output: '{"city": "Paris"', of: '{"city": "Paris"}' },
     holds: ({ kind, output }) =>
       kind === 'json' && /[{[]/.test(output) && !jsonBlocks(output).some(({ exact }) => exact),
+  },
+  {
+    cause: 'JSON against the schema',
+    example: { output: '{"city": 3}', of: '{"city": "Paris"}' },
+    holds: ({ kind, output, question, fits }) => {
+      const blocks = kind === 'json' && fits ? jsonBlocks(answerPart(output, { question })) : [];
+      return blocks.length > 0 && fits !== undefined && !blocks.some(({ value }) => fits(value));
+    },
   },
   {
     cause: 'foreign number format',

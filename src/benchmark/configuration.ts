@@ -15,6 +15,7 @@ import {
   visit,
 } from 'yaml';
 import type { Place } from '../shared/errors.ts';
+import { readAnswerSchema } from './answer-schema.ts';
 import { readSource } from './source-file.ts';
 import type { Problem } from './types.ts';
 
@@ -153,6 +154,7 @@ export async function readConfiguration(file: string, text?: string): Promise<Co
   const configuration = new Configuration(path);
   const read = await load(configuration, path, text ?? null, null);
   if (read) await merge(configuration, read, [await identityOf(path)]);
+  await readAnswerSchema(configuration);
   return configuration;
 }
 

@@ -2,6 +2,7 @@
 
 import { HumanError } from '../shared/errors.ts';
 import type { Reading, StopReason } from '../shared/results.ts';
+import { answerFits } from './answer-schema.ts';
 import { causeOf } from './causes.ts';
 import { choicesOf, forItem, type Gold, goldOf, questionText } from './documents.ts';
 import { exactMatch, normalise } from './exact-match.ts';
@@ -23,6 +24,7 @@ export class Judge {
   private readonly strictFilter: FilterPipeline | null;
   private readonly lenientFilter: FilterPipeline | null;
   private readonly reader: Reader;
+  private readonly fits: ((value: unknown) => boolean) | null;
   /** The answers that occur, where they are few and the file lists no candidates: `answer1` to `answer5`, `valid`, `invalid`. */
   private readonly labels: readonly string[] = [];
 
@@ -48,6 +50,7 @@ export class Judge {
     this.answerKind = softbench.answer ?? this.inferKind(sample);
     if (this.answerKind === 'choice' && settings.turn.choice === null) this.labels = this.labelsOf(items);
     this.reader = readers[this.answerKind];
+    this.fits = softbench.schema && answerFits(softbench.schema);
   }
 
   /** The right answers, as texts and as the number of the candidate. */
@@ -63,7 +66,8 @@ export class Judge {
   private readerContext(item: Item): ReaderContext {
     const question = this.questionText(item);
     const choices = forItem(item, () => choicesOf(this.settings.turn.choice, item.fields))?.map(str) ?? [];
-    if (this.answerKind !== 'letter') return { options: choices.length > 0 ? choices : this.labels, question };
+    if (this.answerKind !== 'letter')
+      return { options: choices.length > 0 ? choices : this.labels, question, ...(this.fits && { fits: this.fits }) };
     const listed = listedOptions(question);
     return { options: listed.length > 0 ? listed : choices, question };
   }
@@ -127,7 +131,7 @@ export class Judge {
   }
 
   judge(item: Item, output: string, stop: { reason: StopReason; marker?: string }): Judgement {
-    const context = this.readerContext(item);
+    const context = { ...this.readerContext(item), stop: stop.reason };
     const read = this.readStrict(item, output, context);
     // A form that the built-in readers check goes up to the stop: an output that never stopped does not have it.
     const unfinished = stop.reason === 'length' && !this.strictFilter?.hasPattern && !(this.strictFilter && read.right);
@@ -142,6 +146,7 @@ export class Judge {
           lenient: lenient.reading,
           options: context.options,
           question: context.question,
+          ...(this.fits && { fits: this.fits }),
           accepts: (text) => this.readStrict(item, text, context).inFormat,
         });
     return { ...strict, lenient: lenient.reading, lenientRight: lenient.right, cause };

@@ -180,6 +180,10 @@ export const softbenchKeys: ReadonlyMap<string, Key> = new Map(
       description: 'Kind of the answers.',
       check: oneOf('number', 'letter', 'choice', 'yes-no', 'text', 'json'),
     },
+    schema: {
+      kinds: ['mapping', 'string', 'null'],
+      description: 'JSON Schema that answers of the kind `json` must fit, or the path of a file with one.',
+    },
     modes: { kinds: ['list'], description: 'Prompt modes that "Compare prompt modes" runs.' },
     soft_prompt: { kinds: ['mapping'], description: 'How the soft prompt is tuned.' },
     limit: { kinds: ['integer', 'null'], description: 'Evaluate the first so many items only.', check: atLeast(1) },

@@ -75,6 +75,8 @@ export async function checkBenchmark(
     'python-function',
     'unknown-filter',
     'wrong-pattern',
+    'missing-schema',
+    'wrong-schema',
     'wrong-type',
   ]);
   if (problems.some(({ severity, code }) => severity === 'error' && blocking.has(code))) return finish(null);

@@ -11,6 +11,8 @@ export interface SoftbenchSettings {
   strict: string | null;
   lenient: string | null;
   answer: AnswerKind | null;
+  /** JSON Schema that an answer must fit; checked when the configuration was read. */
+  schema: object | null;
   modes: PromptMode[];
   softPrompt: SoftPromptSettings;
   limit: number | null;
@@ -89,7 +91,8 @@ export function readSoftbench(configuration: Configuration, keys = softbenchKeys
   return {
     strict: known('strict'),
     lenient: known('lenient'),
-    answer: text(options.answer) as AnswerKind | null,
+    answer: (text(options.answer) as AnswerKind | null) ?? (options.schema ? 'json' : null),
+    schema: typeof options.schema === 'object' ? options.schema : null,
     modes:
       modes.length > 0 ? promptModes.filter((mode) => modes.includes(mode)) : ['zero-shot', 'few-shot', 'soft-prompt'],
     softPrompt: {

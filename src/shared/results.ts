@@ -44,6 +44,7 @@ export const failureCauses = [
   'LaTeX or Markdown wrapping',
   'foreign number format',
   'unparseable JSON',
+  'JSON against the schema',
   'answer not in the required form',
   'no answer found',
 ] as const;
@@ -62,6 +63,7 @@ export const causeSentences: Record<FailureCause, string> = {
   'LaTeX or Markdown wrapping': 'The answer stands inside of LaTeX or Markdown marks.',
   'foreign number format': 'The number is written in the way or the digits of another language.',
   'unparseable JSON': 'The output looks like JSON but cannot be parsed.',
+  'JSON against the schema': 'The output is JSON, but not as the schema of the benchmark asks.',
   'answer not in the required form': 'There is an answer, but not in the form that was asked for.',
   'no answer found': 'No answer could be found in the output.',
 };

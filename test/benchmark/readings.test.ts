@@ -276,6 +276,10 @@ describe('the table of causes', () => {
     'several candidates': letterFile,
     'letter instead of choice text': choice,
     'unparseable JSON': json,
+    'JSON against the schema': () =>
+      benchmarkOf([{ q: 'City as JSON?', a: '{"city": "Paris"}' }], {
+        metadata: { softbench: { schema: { properties: { city: { type: 'string' } } } } },
+      }),
   } as Partial<Record<string, () => Promise<Benchmark>>>;
   test.each(causeTable.filter(({ cause }) => cause !== 'repeats the question'))(
     'the example of "$cause" has it',
@@ -353,5 +357,52 @@ describe('same answers', () => {
     ['json', '[1,2]', '[2,1]', false],
   ])('%s: %s and %s: %s', (kind, a, b, same) => {
     expect(readers[kind].same(a, b)).toBe(same);
+  });
+});
+
+describe('a schema for JSON answers', () => {
+  const rows = [{ q: 'City as JSON?', a: '{"city": "Paris"}' }];
+  const schema = {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    type: 'object',
+    properties: { city: { type: 'string', minLength: 1 } },
+    required: ['city'],
+    additionalProperties: false,
+  };
+  const withSchema = (value: unknown) => benchmarkOf(rows, { metadata: { softbench: { schema: value } } });
+
+  test.each<[string, boolean, string | null, Judgement['cause']]>([
+    ['{"city": "Paris"}', true, '{"city": "Paris"}', null],
+    ['{"city": "Rome"}', true, '{"city": "Rome"}', null],
+    ['{"city": 3}', false, '{"city": 3}', 'JSON against the schema'],
+    ['{"city": "Paris", "n": 1}', false, '{"city": "Paris", "n": 1}', 'JSON against the schema'],
+    ['"Paris"', false, null, 'no answer found'],
+    // Of several values, the one that fits.
+    ['{"draft": 1}\n{"city": "Paris"}', false, '{"city": "Paris"}', 'answer not in the required form'],
+    ['```json\n{"city": "Paris"}\n```', false, '{"city": "Paris"}', 'LaTeX or Markdown wrapping'],
+    ['{"city": ', false, null, 'unparseable JSON'],
+  ])('%j', async (output, inFormat, answer, cause) => {
+    const benchmark = await withSchema(schema);
+    expect(benchmark.answerKind).toBe('json');
+    const judged = await judge(benchmark, output);
+    expect([judged.inFormat, judged.lenient.answer, judged.cause]).toEqual([inFormat, answer, cause]);
+  });
+
+  test('may stand in a file beside the benchmark, whose content counts in the digest', async () => {
+    writeFileSync(join(folder, 'city.json'), JSON.stringify(schema));
+    const benchmark = await withSchema('city.json');
+    expect((await judge(benchmark, '{"city": 3}')).cause).toBe('JSON against the schema');
+    expect(benchmark.sources.configuration).toContain(join(folder, 'city.json'));
+    writeFileSync(join(folder, 'city.json'), JSON.stringify({ ...schema, required: [] }));
+    expect((await openBenchmark(benchmark.file)).configDigest).not.toBe(benchmark.configDigest);
+  });
+
+  test.each<[unknown, RegExp]>([
+    ['nowhere.json', /There is no file .*nowhere\.json/],
+    [[1], /`schema` must be a mapping|must be a JSON Schema/],
+    [{ type: 'strng' }, /`type: strng` is no type of JSON Schema/],
+    [{ $ref: '#/$defs/none' }, /cannot be used: Unresolved \$ref/],
+  ])('a broken one is a problem of the file: %j', async (value, message) => {
+    await expect(withSchema(value)).rejects.toThrow(message);
   });
 });
