@@ -159,6 +159,8 @@ async function executeRun(
 ): Promise<RunSummary> {
   const { benchmark, model, cache, hooks } = job;
   const softPrompt = usesSoftPrompt(mode) ? await obtainSoftPrompt(job, mode, writer) : null;
+  // Tuning judges its held-out items all the same: it has to choose a step.
+  const scoring = writer.run.predictOnly ? withoutScoring(benchmark) : benchmark;
   const started = performance.now();
   const { limit, shots, batchSize } = writer.run.settings;
   const pace = new Pace(writer.finishedItems.length);
@@ -187,7 +189,7 @@ async function executeRun(
     iterations?: number,
   ): RunSummary => {
     const summary = summarise(
-      benchmark,
+      scoring,
       items,
       records,
       {
@@ -207,7 +209,7 @@ async function executeRun(
   try {
     const outcome = await evaluate(
       cache?.model ?? model,
-      writer.run.predictOnly ? withoutScoring(benchmark) : benchmark,
+      scoring,
       { mode, softPrompt: softPrompt?.softPrompt ?? null, shots, limit, batchSize },
       writer,
       {
