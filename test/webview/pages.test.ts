@@ -187,6 +187,27 @@ describe.skipIf(!browserPath)('results page', () => {
     await page.context().close();
   });
 
+  it('goes from one difference between the modes to the next', async () => {
+    const data = resultsData(60);
+    const { page } = await session.open('results', { data });
+    await ready(page);
+    const verdictOf = ({ inFormat, right, lenientRight }: (typeof data.items)[string][number]): string =>
+      [inFormat, right, lenientRight].join();
+    const differing = Array.from({ length: 60 }, (_, index) => index).filter(
+      (index) => new Set(Object.values(data.items).map((records) => verdictOf(records[index] as never))).size > 1,
+    );
+    const shown = async (): Promise<number> =>
+      Number(/\d+/.exec((await page.locator('.detail h3').textContent()) ?? '')?.[0]);
+    await page.locator('[role=grid]').focus();
+    for (const expected of differing.slice(0, 4)) {
+      await page.keyboard.press('n');
+      await expect.poll(shown).toBe(expected);
+    }
+    await page.keyboard.press('p');
+    await expect.poll(shown).toBe(differing[2]);
+    await page.context().close();
+  });
+
   it('draws only what is seen of a long table', async () => {
     const data = resultsData(4000);
     data.details = [];

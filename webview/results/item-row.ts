@@ -58,6 +58,8 @@ export function filterHelp(): HTMLElement {
       h('dd', {}, 'in front of a term negates it; commas between values mean “or”'),
       h('dt', {}, h('kbd', {}, 'j'), ' ', h('kbd', {}, 'k')),
       h('dd', {}, 'next and previous row (arrow keys, Page Up and Down, Home and End work too)'),
+      h('dt', {}, h('kbd', {}, 'n'), ' ', h('kbd', {}, 'p')),
+      h('dd', {}, 'next and previous item whose verdict is not the same in all modes'),
       h('dt', {}, h('kbd', {}, 'Enter'), ' ', h('kbd', {}, 'Escape')),
       h('dd', {}, 'into the details and back'),
       h('dt', {}, h('kbd', {}, '/')),

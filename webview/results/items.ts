@@ -8,7 +8,7 @@ import { button, dropdown, textField } from '../ui.ts';
 import type { CauseFilter } from './causes.ts';
 import { parseFilter, valueGiven, withValue } from './filter.ts';
 import { filterHelp, headCells, rowElement } from './item-row.ts';
-import { isSortKey, keyOf, type Row, type RowTable, type Sorting, type SortKey, sortRows } from './rows.ts';
+import { hasKey, isSortKey, keyOf, type Row, type RowTable, type Sorting, type SortKey, sortRows } from './rows.ts';
 
 /** Must agree with `--row-height` of page.css. */
 const rowHeight = 26;
@@ -47,7 +47,7 @@ export class ItemsSection {
   readonly #modeChoice = dropdown<string>('Mode', (value) => this.#choose('mode', value));
   readonly #verdictChoice = dropdown<string>('Verdict', (value) => this.#choose('verdict', value));
   readonly #causeChoice = dropdown<string>('Cause', (value) => this.#choose('cause', value));
-  readonly #filterSoon = debounced(() => this.#apply(true), 60);
+  readonly #filterSoon = debounced(() => this.#apply(true), 20);
   readonly #drawSoon = onNextFrame(() => this.#draw());
   readonly #drawn = new Map<number, { element: HTMLElement; row: Row; selected: boolean; stamp: string }>();
   readonly #compact: HTMLElement;
@@ -112,7 +112,14 @@ export class ItemsSection {
   #pendingScroll: number | null = null;
 
   get selectedRow(): Row | null {
-    return this.#rows.find((row) => keyOf(row) === this.#selected) ?? null;
+    return this.#rows[this.#placeOf(this.#selected)] ?? null;
+  }
+
+  /** Where the row stands in the table as it is filtered and sorted; -1 where it does not. */
+  #placeOf(key: string | null): number {
+    if (key === null) return -1;
+    const row = this.table.byItem.get(Number.parseInt(key, 10))?.find((one) => hasKey(one, key));
+    return row ? this.#rows.indexOf(row) : -1;
   }
 
   focus(): void {
@@ -147,13 +154,28 @@ export class ItemsSection {
 
   /** Moves the selection by so many rows. */
   step(by: number): void {
-    const at = this.#rows.findIndex((row) => keyOf(row) === this.#selected);
+    const at = this.#placeOf(this.#selected);
     this.#selectAt(Math.max(0, Math.min(this.#rows.length - 1, at < 0 ? 0 : at + by)));
+  }
+
+  /** Moves the selection to the next row (or the one before) whose item has not the same verdict in all modes. */
+  stepToDifference(direction: 1 | -1): void {
+    const item = this.selectedRow?.record.index;
+    let at = this.#placeOf(this.#selected);
+    if (at < 0) at = direction > 0 ? -1 : this.#rows.length;
+    for (at += direction; at >= 0 && at < this.#rows.length; at += direction) {
+      const row = this.#rows[at];
+      // The other modes of the item that is shown are no next difference.
+      if (row?.differs && row.record.index !== item) {
+        this.#selectAt(at);
+        return;
+      }
+    }
   }
 
   /** Selects a row by key where it is among the rows shown; else leaves the table as it is. */
   select(key: string | null): void {
-    const at = key === null ? -1 : this.#rows.findIndex((row) => keyOf(row) === key);
+    const at = this.#placeOf(key);
     if (at >= 0) this.#selectAt(at);
     else {
       this.#selected = key;
@@ -169,8 +191,7 @@ export class ItemsSection {
   /** The dropdowns show what the text says: one truth. */
   #syncDropdowns(): void {
     const text = this.#text.value;
-    const present = new Set(this.table.rows.map(({ mode }) => mode));
-    const causes = new Set(this.table.rows.map(({ record }) => record.cause));
+    const { modes: present, causes } = this.table;
     const fill = (
       choice: { set(options: { value: string; label: string }[], value: string): void },
       all: string,
@@ -230,7 +251,7 @@ export class ItemsSection {
     this.#text.setInvalid(filter.errors.length ? 'filter-errors' : null);
     const anchor = byUser ? null : this.#anchor();
     this.#rows = sortRows(
-      this.table.rows.filter((row) => filter.matches(row)),
+      this.table.inItemOrder.filter((row) => filter.matches(row)),
       this.#sorting,
     );
     for (const cell of this.#head.children) {
@@ -247,10 +268,10 @@ export class ItemsSection {
     this.#grid.setAttribute('aria-rowcount', String(this.#rows.length + 1));
     this.#body.style.blockSize = `${Math.min(tallest, this.#rows.length * rowHeight)}px`;
     if (anchor) {
-      const at = this.#rows.findIndex((row) => keyOf(row) === anchor.key);
+      const at = this.#placeOf(anchor.key);
       if (at >= 0) this.#grid.scrollTop = this.#offset(at) + anchor.shift;
     } else if (byUser) {
-      const at = this.#rows.findIndex((row) => keyOf(row) === this.#selected);
+      const at = this.#placeOf(this.#selected);
       this.#grid.scrollTop = at < 0 ? 0 : Math.max(0, this.#offset(at) - 3 * rowHeight);
     }
     if (this.#pendingScroll !== null && this.#rows.length > 0) {
@@ -300,6 +321,8 @@ export class ItemsSection {
       ArrowDown: () => this.step(1),
       k: () => this.step(-1),
       ArrowUp: () => this.step(-1),
+      n: () => this.stepToDifference(1),
+      p: () => this.stepToDifference(-1),
       PageDown: () => this.step(page),
       PageUp: () => this.step(-page),
       Home: () => this.#selectAt(0),

@@ -14,6 +14,12 @@ export interface Row {
   differs: boolean;
 }
 
+/** Is this the row of that name? Without making the row's own name: this is asked of a hundred thousand. */
+export function hasKey(row: Row, key: string): boolean {
+  const end = key.indexOf('\n');
+  return row.record.index === Number(key.slice(0, end)) && row.run === key.slice(end + 1);
+}
+
 /** Names a row across updates. */
 export const keyOf = (row: { run: string; record: { index: number } }): string => `${row.record.index}\n${row.run}`;
 
@@ -21,10 +27,23 @@ export const keyOf = (row: { run: string; record: { index: number } }): string =
 export class RowTable {
   readonly rows: Row[] = [];
   readonly byItem = new Map<number, Row[]>();
+  /** What occurs, for the choices above the table. */
+  readonly modes = new Set<PromptMode>();
+  readonly causes = new Set<ItemRecord['cause']>();
+  #inItemOrder: Row[] | null = null;
+
+  /** All rows by item, then by mode: sorted once, however often they are filtered. */
+  get inItemOrder(): readonly Row[] {
+    this.#inItemOrder ??= [...this.rows].sort(byItem);
+    return this.#inItemOrder;
+  }
 
   /** Adds finished items of a run, and says of the item's other rows whether they still agree. */
   add(run: string, order: number, mode: PromptMode, records: readonly ItemRecord[]): void {
+    this.#inItemOrder = null;
+    this.modes.add(mode);
     for (const record of records) {
+      this.causes.add(record.cause);
       const row: Row = { run, order, mode, record, verdict: verdictOf(record), differs: false };
       this.rows.push(row);
       const siblings = this.byItem.get(record.index);
@@ -42,6 +61,9 @@ export class RowTable {
   clear(): void {
     this.rows.length = 0;
     this.byItem.clear();
+    this.modes.clear();
+    this.causes.clear();
+    this.#inItemOrder = null;
   }
 }
 
@@ -68,7 +90,9 @@ export interface Sorting {
   descending: boolean;
 }
 
+/** @param rows in item order */
 export function sortRows(rows: Row[], { key, descending }: Sorting): Row[] {
+  if (key === 'item' && !descending) return rows;
   const compare = sortings[key];
   const sign = descending ? -1 : 1;
   return rows.sort((a, b) => sign * compare(a, b) || byItem(a, b));
