@@ -19,9 +19,9 @@ function examples({ batch, length, answer, seed }) {
 }
 
 const requests = {
-  async open({ batch, seed, position = 'prefix', passes, recompute }) {
+  async open({ batch, seed, position = 'prefix', passes, recompute, microBatchSize }) {
     const started = performance.now();
-    training = await model.openTraining({ vectors, batchSize: batch, position, passes, recompute });
+    training = await model.openTraining({ vectors, batchSize: batch, position, passes, recompute, microBatchSize });
     const data = await model.embeddingRows(randomIds(vectors, model.tokenizer.vocabularySize, seed));
     training.prompt = { vectors, hiddenSize: model.hiddenSize, data, position };
     return { seconds: (performance.now() - started) / 1000 };
