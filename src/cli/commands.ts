@@ -3,6 +3,7 @@ import { clearCommand, statusCommand } from './cache.ts';
 import { checkCommand } from './check.ts';
 import type { Command } from './command.ts';
 import { downloadDatasetCommand } from './datasets.ts';
+import { exportCommand, importCommand } from './exchange.ts';
 import { compareCommand, evaluateCommand, tuneCommand } from './job.ts';
 import { leaderboardCommand } from './leaderboard.ts';
 import { inspectCommand } from './models.ts';
@@ -26,6 +27,8 @@ export const commands: readonly Command[] = [
   listCommand,
   showCommand,
   adapterCommand,
+  importCommand,
+  exportCommand,
   leaderboardCommand,
   statusCommand,
   clearCommand,

@@ -27,6 +27,20 @@ export function shareOfMean({ value, standardError }: ForeignMetric, n: number |
   };
 }
 
+/** Metrics of a file that Softbench wrote itself: F, S, K, L and LL. */
+const ownPrefix = 'softbench.';
+
+/** The shares that a file of Softbench's own has, by their letters. */
+export function ownShares(task: ForeignTask): Partial<Record<'F' | 'S' | 'K' | 'L' | 'LL', Share>> {
+  return Object.fromEntries(
+    task.metrics.flatMap((metric) =>
+      metric.metric.startsWith(ownPrefix)
+        ? [[metric.metric.slice(ownPrefix.length), shareOfMean(metric, metric.n ?? task.n)]]
+        : [],
+    ),
+  );
+}
+
 /** @param config TaskConfig of the task, where the file has it */
 export function aggregatedScores(task: ForeignTask, config: Fields): Scores {
   const filters = [...new Set(task.metrics.map(({ filter }) => filter))];
@@ -42,13 +56,14 @@ export function aggregatedScores(task: ForeignTask, config: Fields): Scores {
       : task.outputType === 'generate_until' || task.outputType === 'greedy_until';
   const S = generates ? of(plan.strict) : unknown;
   const likelihood = task.metrics.find(({ metric }) => metric === 'acc') ?? null;
+  const own = ownShares(task);
   return {
     n: task.n ?? 0,
-    F: unknown,
-    S,
-    K: { ...unknown, unreliable: true },
-    L: generates && plan.lenient !== null ? of(plan.lenient) : unknown,
-    LL: !generates && likelihood ? shareOfMean(likelihood, task.n) : null,
+    F: own.F ?? unknown,
+    S: own.S ?? S,
+    K: { ...(own.K ?? unknown), unreliable: !own.K || own.K.high - own.K.low > 0.1 },
+    L: own.L ?? (generates && plan.lenient !== null ? of(plan.lenient) : unknown),
+    LL: own.LL ?? (!generates && likelihood ? shareOfMean(likelihood, task.n) : null),
     constant: null,
     commonest: null,
     chance: null,
@@ -58,14 +73,16 @@ export function aggregatedScores(task: ForeignTask, config: Fields): Scores {
 
 /** The file's metrics as a run reports its own. */
 export const measuresOf = (task: ForeignTask): MetricScore[] =>
-  task.metrics.map(({ metric, filter, value, standardError, higherIsBetter }) => ({
-    metric,
-    filter,
-    value,
-    standardError,
-    higherIsBetter,
-    n: task.n ?? 0,
-  }));
+  task.metrics
+    .filter(({ metric }) => !metric.startsWith(ownPrefix))
+    .map(({ metric, filter, value, standardError, higherIsBetter, n }) => ({
+      metric,
+      filter,
+      value,
+      standardError,
+      higherIsBetter,
+      n: n ?? task.n ?? 0,
+    }));
 
 export const noFacts: Omit<RunSummary, 'schema' | 'run' | 'mode' | 'scores'> = {
   seconds: 0,

@@ -139,7 +139,7 @@ function taskOf(
     shots: numberOf(Number(textOf(details.num_fewshot) ?? textOf(details.shots) ?? 0)) ?? 0,
     fewShotSeed: 0,
     limit: null,
-    n: sizes.find((size) => size !== null) ?? numberOf(data.samples_number),
+    n: largest(sizes) ?? numberOf(data.samples_number),
     split: textOf(data.hf_split) ?? '',
     outputType: null,
     taskVersion: '',
@@ -165,14 +165,16 @@ function metricOf(result: Fields): ForeignMetric[] {
   const metric = textOf(config.metric_id) ?? textOf(config.metric_name) ?? described ?? 'score';
   // Percent, or a scale from 0 to 100: shares here are from 0 to 1.
   const scale = config.metric_unit === 'percent' || (config.min_score === 0 && config.max_score === 100) ? 100 : 1;
+  const size = numberOf(fieldsOf(details.uncertainty).num_samples);
   const error = numberOf(fieldsOf(fieldsOf(details.uncertainty).standard_error).value);
   return [
     {
-      metric: metric.replace(/^softbench\./, ''),
+      metric,
       filter,
       value: value / scale,
       standardError: error === null ? null : error / scale,
       higherIsBetter: config.lower_is_better !== true,
+      ...(size !== null && { n: size }),
     },
   ];
 }
@@ -198,4 +200,10 @@ async function samplesOf(file: string, whole: Fields): Promise<string | null> {
     if ((await stat(path).catch(() => null))?.isFile()) return path;
   }
   return null;
+}
+
+/** The largest of the sizes: a score of a part of the items has a smaller one. */
+function largest(sizes: readonly (number | null)[]): number | null {
+  const known = sizes.filter((size) => size !== null);
+  return known.length > 0 ? Math.max(...known) : null;
 }

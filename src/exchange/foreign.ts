@@ -1,5 +1,5 @@
 /** What the formats of other tools have in common: the figures of one task, before they become a run. */
-import type { RunSource } from '../shared/results.ts';
+import type { ChatSettings, RunSource } from '../shared/results.ts';
 
 export interface ForeignMetric {
   metric: string;
@@ -8,6 +8,8 @@ export interface ForeignMetric {
   value: number | null;
   standardError: number | null;
   higherIsBetter: boolean;
+  /** Items that it is of, where that is not all of the task. */
+  n?: number;
 }
 
 export interface ForeignModel {
@@ -36,8 +38,8 @@ export interface ForeignTask {
   /** Version of the task, as the file says. */
   taskVersion: string;
   generation: { until: string[]; maxNewTokens: number; temperature: number; topP: number };
-  /** Digest of the chat template, and the options beside it; null where none was applied. */
-  chat: { templateDigest: string; systemInstruction: string | null; fewshotAsMultiturn: boolean } | null;
+  /** Null where the prompts were plain text. */
+  chat: ChatSettings | null;
   metrics: ForeignMetric[];
   notes: string[];
 }

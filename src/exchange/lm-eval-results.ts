@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { basename, dirname } from 'node:path';
 import { repr } from '../benchmark/python.ts';
+import { sha256 } from '../evaluate/text.ts';
 import { HumanError } from '../shared/errors.ts';
 import {
   type Fields,
@@ -189,8 +190,8 @@ function chatOf(whole: Fields): ForeignTask['chat'] {
   const systemInstruction = textOf(whole.system_instruction);
   if (template === null && systemInstruction === null) return null;
   return {
-    templateDigest:
-      textOf(whole.chat_template_sha) ?? (template ? createHash('sha256').update(template).digest('hex') : ''),
+    // Special tokens are not in the file: the template is kept to be seen and compared, not to be rendered.
+    template: template === null ? null : { name: '', source: template, digest: sha256(template), specialTokens: {} },
     systemInstruction,
     fewshotAsMultiturn: whole.fewshot_as_multiturn === true,
   };

@@ -3,7 +3,7 @@ import { type JudgedItem, scores } from '../metrics/index.ts';
 import type { DiskRunStore } from '../runs/index.ts';
 import type { PromptMode } from '../shared/modes.ts';
 import type { ItemRecord, RunFile, RunSummary, Scores } from '../shared/results.ts';
-import { aggregatedScores, measuresOf, noFacts } from './aggregated.ts';
+import { aggregatedScores, measuresOf, noFacts, ownShares } from './aggregated.ts';
 import type { Fields, ForeignTask } from './foreign.ts';
 
 /** An item with its right answers in the form that the readers give. */
@@ -53,6 +53,7 @@ function runFileOf({ task, items }: Foreign, group: string, softbench: string): 
       generation: { ...task.generation, seed: 0 },
       softPrompt: null,
       softPromptFrom: null,
+      ...(task.chat && { chat: task.chat }),
     },
     provider: { asked: '', running: '', reason: '', threads: 0 },
     notes: notesOf(task, items === null),
@@ -60,7 +61,7 @@ function runFileOf({ task, items }: Foreign, group: string, softbench: string): 
   } satisfies Omit<RunFile, 'id' | 'created' | 'updated' | 'status'>;
 }
 
-function notesOf({ notes, taskVersion, source, chat }: ForeignTask, aggregated: boolean): string[] {
+function notesOf({ notes, taskVersion, source }: ForeignTask, aggregated: boolean): string[] {
   const tool = source.tool === 'lm-eval' ? 'lm-evaluation-harness' : 'Every Eval Ever';
   return [
     `Imported from ${tool}${source.version ? ` ${source.version}` : ''}${source.library ? ` (${source.library})` : ''}: nothing was run here.`,
@@ -69,7 +70,6 @@ function notesOf({ notes, taskVersion, source, chat }: ForeignTask, aggregated: 
     ...(aggregated
       ? ['The files have no samples: means only, so format-following and knowledge cannot be told apart.']
       : ['The samples do not say why an output ended, nor how many tokens it has.']),
-    ...(chat ? ['The prompts went through a chat template or began with a system instruction.'] : []),
     ...notes,
   ];
 }
@@ -93,7 +93,7 @@ export async function writeForeign(
     for await (const part of items?.read() ?? []) {
       for (const { record, golds: right } of part) {
         waiting.push(writer.appendItem(record));
-        const { inFormat, right: isRight, lenientRight, cause, lenient, choices, generated } = record;
+        const { inFormat, right: isRight, lenientRight, cause, lenient, choices, generated, likelihoods } = record;
         judged.push({
           inFormat,
           right: isRight,
@@ -102,7 +102,8 @@ export async function writeForeign(
           lenient,
           ...(choices && { choices }),
           ...(generated === false && { generated }),
-        } as JudgedItem);
+          ...(likelihoods && { likelihoods: likelihoods.slice(0, 1) }),
+        });
         golds.push(right);
       }
       if (waiting.length >= batch) {
@@ -116,9 +117,9 @@ export async function writeForeign(
       schema: 1,
       run: id,
       mode: modeOf(task),
-      scores: items ? scoresOf(judged, golds) : aggregatedScores(task, foreign.config),
+      scores: items ? { ...scoresOf(judged, golds), ...likelihoodOf(foreign) } : aggregatedScores(task, foreign.config),
       ...noFacts,
-      ...(task.metrics.length > 0 && { measures: measuresOf(task) }),
+      ...(measuresOf(task).length > 0 && { measures: measuresOf(task) }),
     };
     await writer.saveSummary(summary);
     await writer.update({ status: 'finished' });
@@ -129,6 +130,12 @@ export async function writeForeign(
     await store.remove(id).catch(() => {});
     throw thrown;
   }
+}
+
+/** LL of a file of our own, whose samples have the outputs only. */
+function likelihoodOf({ task }: Foreign): { LL?: Scores['LL'] } {
+  const { LL } = ownShares(task);
+  return LL ? { LL } : {};
 }
 
 /** Golds that are tried as the constant answer. */

@@ -57,11 +57,7 @@ describe('the outputs and likelihoods of lm-eval, written again with the benchma
       // One by one: a difference in one of them is seen at its place.
       const theirs = text.trimEnd().split('\n');
       expect(lines).toHaveLength(theirs.length);
-      for (const [number, line] of lines.entries()) {
-        const at = [...line].findIndex((character, i) => character !== [...(theirs[number] ?? '')][i]);
-        if (at >= 0) expect(line.slice(Math.max(0, at - 60))).toBe(theirs[number]?.slice(Math.max(0, at - 60)));
-        expect(line).toBe(theirs[number]);
-      }
+      for (const [number, line] of lines.entries()) expect(line).toBe(theirs[number]);
     }
   });
 });

@@ -1,0 +1,110 @@
+/** `softbench import` and `softbench export`: results of other tools in, runs out. */
+import { randomUUID } from 'node:crypto';
+import { resolve } from 'node:path';
+import { exportFormats, exportRuns, importResults } from '../exchange/index.ts';
+import { formatShare } from '../metrics/index.ts';
+import { openRunStore } from '../runs/index.ts';
+import { HumanError } from '../shared/errors.ts';
+import { type Command, commonOptions, exitCodes, operands, storeFolder, storeOption } from './command.ts';
+import { table } from './terminal.ts';
+
+export const importCommand: Command = {
+  name: 'import',
+  operands: 'FILE|DIR…',
+  summary: 'import results of lm-evaluation-harness or of Every Eval Ever into a store',
+  details:
+    'Give results_*.json files, samples_*.jsonl files, or folders that hold them. Samples are found beside their results.\n' +
+    'All of it is checked first: where a file is broken, nothing is imported.',
+  options: {
+    ...storeOption,
+    tasks: { type: 'text', value: 'A,B', help: 'import these tasks only' },
+    ...commonOptions,
+  },
+  async run(given, terminal) {
+    if (given.positionals.length === 0) operands(given, ['FILE|DIR'] as const);
+    const store = openRunStore(storeFolder(given));
+    const tasks = given
+      .text('tasks')
+      ?.split(',')
+      .map((task) => task.trim());
+    const { signal, version } = terminal.surroundings;
+    const report = await importResults(given.positionals, store, {
+      group: randomUUID(),
+      softbench: version,
+      ...(tasks && { tasks }),
+      signal,
+    });
+    if (terminal.json) {
+      terminal.printJson({ store: store.folder, ...report });
+      return exitCodes.done;
+    }
+    if (report.imported.length > 0) {
+      const rows = await Promise.all(
+        report.imported.map(async ({ run, task, model, items, group }) => {
+          const { run: file, summary } = await store.read(run);
+          const share = (name: 'F' | 'S' | 'K' | 'L' | 'LL'): string => {
+            const value = summary?.scores[name];
+            return value && value.value !== null ? formatShare(value) : '–';
+          };
+          return [
+            group ? `${task} (group)` : task,
+            model,
+            file.mode,
+            items === 0 ? 'means only' : String(items),
+            ...(['F', 'S', 'K', 'L', 'LL'] as const).map(share),
+            run,
+          ];
+        }),
+      );
+      for (const line of table([['task', 'model', 'mode', 'items', 'F', 'S', 'K', 'L', 'LL', 'run'], ...rows]))
+        terminal.print(line);
+    }
+    for (const { file, task, run } of report.known)
+      terminal.note(`${task} of ${file} is in the store already, as ${run}: not imported again.`);
+    for (const { file, reason } of report.skipped) terminal.note(`Left out: ${file}: ${reason}`);
+    if (report.imported.length === 0) terminal.note('Nothing was imported.');
+    return exitCodes.done;
+  },
+};
+
+const formatNames = exportFormats.map(({ name }) => name);
+
+export const exportCommand: Command = {
+  name: 'export',
+  operands: 'RUN|JOB…',
+  summary: 'write runs as files of other tools: lm-eval, every-eval-ever, csv, markdown',
+  details: exportFormats.map(({ name, description }) => `  ${name.padEnd(16)} ${description}`).join('\n'),
+  options: {
+    ...storeOption,
+    format: { type: 'text', value: 'NAME', help: `one of ${formatNames.join(', ')}` },
+    out: { type: 'text', value: 'DIR', help: 'folder to write to; made where it is not there' },
+    ...commonOptions,
+  },
+  async run(given, terminal) {
+    if (given.positionals.length === 0) operands(given, ['RUN|JOB'] as const);
+    const format = given.text('format');
+    const out = given.text('out');
+    if (format === undefined)
+      throw new HumanError('bad-input', 'The format is missing: give it with --format NAME.', {
+        todo: `Use one of: ${formatNames.join(', ')}.`,
+      });
+    if (out === undefined) throw new HumanError('bad-input', 'The folder is missing: give it with --out DIR.');
+    const store = openRunStore(storeFolder(given));
+    const { runs } = await store.list();
+    const ids: string[] = [];
+    for (const name of given.positionals) {
+      const found = runs.filter(({ run }) => run.id === name || run.group === name);
+      if (found.length === 0)
+        throw new HumanError('missing', `There is no run or job "${name}" in ${store.folder}.`, {
+          todo: 'See "softbench runs list".',
+        });
+      ids.push(...found.map(({ run }) => run.id).filter((id) => !ids.includes(id)));
+    }
+    const { signal, version } = terminal.surroundings;
+    const folder = resolve(out);
+    const files = await exportRuns(store, ids, { format, folder }, { softbench: version, signal });
+    if (terminal.json) terminal.printJson({ format, folder, runs: ids, files });
+    else for (const file of files) terminal.print(file);
+    return exitCodes.done;
+  },
+};

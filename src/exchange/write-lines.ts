@@ -1,0 +1,47 @@
+/** Files of many lines, written as they come; whole or not at all. */
+import { createHash, randomBytes } from 'node:crypto';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { HumanError } from '../shared/errors.ts';
+
+/** Text is handed to the disk in parts of about this many characters. */
+const part = 1 << 20;
+
+/** @returns number of lines and the file's SHA-256 */
+export async function writeLines(
+  path: string,
+  lines: AsyncIterable<string> | Iterable<string>,
+): Promise<{ count: number; digest: string }> {
+  const temporary = join(dirname(path), `.${basename(path)}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`);
+  const hash = createHash('sha256');
+  let handle: FileHandle | null = null;
+  let count = 0;
+  let waiting = '';
+  const flush = async (): Promise<void> => {
+    hash.update(waiting);
+    await handle?.writeFile(waiting);
+    waiting = '';
+  };
+  try {
+    handle = await open(temporary, 'wx');
+    for await (const line of lines) {
+      waiting += `${line}\n`;
+      count++;
+      if (waiting.length > part) await flush();
+    }
+    await flush();
+    await handle.sync();
+    await handle.close();
+    handle = null;
+    await rename(temporary, path);
+    return { count, digest: hash.digest('hex') };
+  } catch (thrown) {
+    await handle?.close().catch(() => {});
+    await rm(temporary, { force: true }).catch(() => {});
+    if (thrown instanceof HumanError || !(thrown as NodeJS.ErrnoException).code) throw thrown;
+    throw new HumanError('disk', `Cannot write ${path}: ${(thrown as Error).message}.`, {
+      todo: 'Choose another folder, or free some space.',
+      cause: thrown,
+    });
+  }
+}
