@@ -1,7 +1,7 @@
 /** CSV as Hugging Face `datasets` (pandas) reads it: the type of a column follows from all of its values. */
 import { CsvError, parse } from 'csv-parse/sync';
 import { HumanError } from '../shared/errors.ts';
-import type { DataOptions } from './data.ts';
+import type { DataOptions } from './data-options.ts';
 import { float } from './python.ts';
 
 /** Texts that pandas takes for a missing value. */

@@ -4,7 +4,9 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { HumanError } from '../shared/errors.ts';
+import { readArrow } from './arrow.ts';
 import { readCsv } from './csv.ts';
+import type { DataOptions } from './data-options.ts';
 import { type DataFormat, formatOf } from './dataset-folder.ts';
 import { globPattern, hasGlob } from './glob.ts';
 import { JsonError, parseJson, parseRows } from './json.ts';
@@ -12,14 +14,6 @@ import { readParquet } from './parquet.ts';
 import { isFloat, PythonFloat } from './python.ts';
 import type { Item } from './types.ts';
 import { firstLineNotUtf8 } from './utf8.ts';
-
-/** How the files are read: the parts of `dataset_kwargs` that matter. */
-export interface DataOptions {
-  field: string | null;
-  separator: string | null;
-  columnNames: readonly string[] | null;
-  encoding: BufferEncoding | 'utf-8';
-}
 
 export interface Split {
   items: readonly Item[];
@@ -103,16 +97,16 @@ export async function readSplit(
       });
     });
     hash.update(stored);
-    if (/\.(?:zip|zst|xz|bz2|arrow)$/.test(file))
+    if (/\.(?:zip|zst|xz|bz2)$/.test(file))
       throw new HumanError('unsupported', `Softbench does not read ${file.slice(file.lastIndexOf('.'))} files yet.`, {
         place: { file },
         todo: 'Convert it to .jsonl, .csv or .parquet.',
       });
     const bytes = file.endsWith('.gz') ? unpacked(stored, file) : stored;
     const kind = format ?? formatOf(file) ?? 'json';
-    if (kind === 'parquet') {
-      for (const [row, fields] of (await readParquet(bytes, file)).entries())
-        rows.push({ fields, file, line: row + 1 });
+    if (kind === 'parquet' || kind === 'arrow') {
+      const read = kind === 'parquet' ? readParquet : readArrow;
+      for (const [row, fields] of (await read(bytes, file)).entries()) rows.push({ fields, file, line: row + 1 });
       continue;
     }
     const badLine = options.encoding === 'utf-8' ? firstLineNotUtf8(bytes) : null;

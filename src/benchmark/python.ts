@@ -18,6 +18,21 @@ export class PythonTuple extends Array<unknown> {
   }
 }
 
+/** A value of a Python class without a twin here (datetime, Decimal, bytes): what `str` and `repr` make of it. */
+export class PythonObject {
+  /** @param code what `repr` gives */
+  constructor(
+    readonly text: string,
+    readonly code: string,
+  ) {}
+  toString(): string {
+    return this.text;
+  }
+  toJSON(): string {
+    return this.text;
+  }
+}
+
 /** Raised by the Python code that lm-evaluation-harness would run; its message is for people. */
 export class PythonError extends Error {}
 
@@ -46,7 +61,8 @@ export function typeName(value: unknown): string {
 }
 
 /** `str(value)`. */
-export const str = (value: unknown): string => (typeof value === 'string' ? value : repr(value));
+export const str = (value: unknown): string =>
+  typeof value === 'string' ? value : value instanceof PythonObject ? value.text : repr(value);
 
 /** `repr(value)`. */
 export function repr(value: unknown): string {
@@ -54,6 +70,7 @@ export function repr(value: unknown): string {
   if (value === true) return 'True';
   if (value === false) return 'False';
   if (typeof value === 'string') return reprString(value);
+  if (value instanceof PythonObject) return value.code;
   if (isNumber(value)) return isFloat(value) ? reprFloat(Number(value)) : reprInteger(Number(value));
   if (value instanceof PythonTuple) return `(${value.map(repr).join(', ')}${value.length === 1 ? ',' : ''})`;
   if (Array.isArray(value)) return `[${value.map(repr).join(', ')}]`;
@@ -123,6 +140,7 @@ export function equal(a: unknown, b: unknown): boolean {
     const own = entriesOf(a);
     return own.length === other.size && own.every(([key, value]) => other.has(key) && equal(value, other.get(key)));
   }
+  if (a instanceof PythonObject && b instanceof PythonObject) return a.code === b.code;
   return (a ?? null) === (b ?? null);
 }
 

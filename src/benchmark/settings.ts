@@ -1,7 +1,8 @@
 /** From the keys of a benchmark file to typed settings, with every finding reported at its place. */
 import type { GenerationOptions } from '../shared/results.ts';
 import type { Configuration, Path } from './configuration.ts';
-import { type DataOptions, splitsOf } from './data.ts';
+import { splitsOf } from './data.ts';
+import { type DataOptions, readDataOptions } from './data-options.ts';
 import type { DataFormat } from './dataset-folder.ts';
 import type { DatasetRequest } from './dataset-source.ts';
 import type { ExactMatchOptions } from './exact-match.ts';
@@ -201,17 +202,11 @@ function readData(configuration: Configuration): Settings['data'] {
         split,
         files.map((file) => `${folder}/${file}`),
       );
-  const encoding = text(options.encoding);
   return {
     format,
     dataset,
     splits,
-    options: {
-      field: text(options.field),
-      separator: text(options.sep) ?? text(options.delimiter),
-      columnNames: Array.isArray(options.column_names) ? options.column_names.map(String) : null,
-      encoding: encoding === 'latin-1' ? 'latin1' : encoding === 'utf-16-le' ? 'utf16le' : 'utf-8',
-    },
+    options: readDataOptions(options),
   };
 }
 
