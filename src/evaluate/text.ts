@@ -78,10 +78,19 @@ export function encodeExample(
   prompt: string,
   answer: { text: string; endsWithEos: boolean },
 ): TrainingExample {
+  const start = prefixToken(tokenizer);
+  if (prompt === '' && start !== null) {
+    const ids = tokenizer.encode(answer.text, { special: false });
+    return { prompt: [start], answer: withEnd(tokenizer, ids, answer.endsWithEos) };
+  }
   const promptIds = encodeText(tokenizer, prompt);
   const whole = encodeText(tokenizer, prompt + answer.text);
   const agrees = promptIds.every((id, i) => whole[i] === id);
   const ids = agrees ? whole.slice(promptIds.length) : tokenizer.encode(answer.text, { special: false });
-  const eos = tokenizer.eosTokenIds[0];
-  return { prompt: promptIds, answer: answer.endsWithEos && eos !== undefined ? [...ids, eos] : ids };
+  return { prompt: promptIds, answer: withEnd(tokenizer, ids, answer.endsWithEos) };
+}
+
+function withEnd({ eosTokenIds }: Tokenizer, ids: number[], endsWithEos: boolean): number[] {
+  const eos = eosTokenIds[0];
+  return endsWithEos && eos !== undefined ? [...ids, eos] : ids;
 }

@@ -2,9 +2,9 @@
 import type { Benchmark, Item } from '../benchmark/types.ts';
 import { HumanError } from '../shared/errors.ts';
 import type { SoftPromptSettings } from '../shared/results.ts';
-import type { LanguageModel, TrainingExample } from './language-model.ts';
+import type { LanguageModel, Tokenizer, TrainingExample } from './language-model.ts';
 import { Random } from './random.ts';
-import { encodeExample } from './text.ts';
+import { encodeExample, encodeText, prefixToken } from './text.ts';
 
 export interface TuningData {
   training: TrainingExample[];
@@ -48,6 +48,15 @@ export async function trainingItems(
   return items;
 }
 
+/** A whole text behind the start token, as its likelihood is measured; the beginning of one that is longer than the model reads. */
+function wholeText(tokenizer: Tokenizer, text: string, room: number): TrainingExample {
+  const prefix = prefixToken(tokenizer);
+  const ids = encodeText(tokenizer, text);
+  return prefix === null
+    ? { prompt: ids.slice(0, 1), answer: ids.slice(1, room) }
+    : { prompt: [prefix], answer: ids.slice(0, Math.max(0, room - 1)) };
+}
+
 /**
  * The training split, shuffled by seed: a slice held out for validation, the rest to train on.
  * @throws HumanError where there is none, or nothing of it fits into the model
@@ -61,9 +70,13 @@ export async function prepareExamples(
   const notes: string[] = [];
   const shuffled = new Random(settings.seed ^ 0x5eed).shuffle(items);
   const heldOut = Math.max(1, Math.min(settings.validationItems, Math.floor(items.length / 5)));
-  const encode = async (item: Item): Promise<TrainingExample> =>
-    encodeExample(model.tokenizer, (await benchmark.prompt(item, 0)).text, benchmark.trainingAnswer(item));
   const room = (model.contextLength ?? Number.POSITIVE_INFINITY) - settings.vectors;
+  const encode = async (item: Item): Promise<TrainingExample> => {
+    if (benchmark.outputType === 'loglikelihood_rolling')
+      return wholeText(model.tokenizer, benchmark.target(item).text, room);
+    const { text } = await benchmark.prompt(item, 0);
+    return encodeExample(model.tokenizer, text, benchmark.trainingAnswer(item));
+  };
 
   const validation: TuningData['validation'] = [];
   const training: TrainingExample[] = [];

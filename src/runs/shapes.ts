@@ -85,7 +85,8 @@ const runFile = fields({
     limit: orNull(number),
     shots: count,
     fewShotSeed: number,
-    batchSize: count,
+    batchSize: (value, path) => (value === 'auto' ? null : count(value, path)),
+    batchRows: optional(fields({ outputs: optional(count), likelihoods: optional(count) })),
     generation: fields({ until: list(text), maxNewTokens: count, temperature: number, topP: number, seed: number }),
     softPrompt: orNull(fields({ vectors: count, steps: count, batchSize: count, seed: number })),
     softPromptFrom: orNull(text),
@@ -188,7 +189,16 @@ const item = fields({
 
 const step = fields({ kind: oneOf(['step']), step: count, gradientNorm: orNull(number), learningRate: number });
 // Losses are not looked at: one that is not finite is null in JSON.
-const validation = fields({ kind: oneOf(['validation']), step: count, n: count, F: number, S: number, best: yesNo });
+const validation = fields({
+  kind: oneOf(['validation']),
+  step: count,
+  n: count,
+  F: number,
+  S: number,
+  best: yesNo,
+  generated: optional(yesNo),
+  LL: optional(number),
+});
 const trial = fields({ kind: oneOf(['trial']), step: count, ...trialFields, losses: list(orNull(number)) });
 /** By kind; what has another is checked as a step, and told so. */
 const tuningKinds: Readonly<Record<string, Check>> = { step, validation, trial };
