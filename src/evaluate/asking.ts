@@ -2,7 +2,7 @@
 import { requestsOf } from '../benchmark/requests.ts';
 import type { Benchmark, Item, ItemRequest, ItemResponse } from '../benchmark/types.ts';
 import { HumanError } from '../shared/errors.ts';
-import type { LanguageModel, LogLikelihoodRequest, SoftPrompt } from './language-model.ts';
+import type { BatchSize, Hooks, LanguageModel, LogLikelihoodRequest, SoftPrompt } from './language-model.ts';
 import { encodePair, encodeText, type Pair, prefixToken, rollingWindows } from './text.ts';
 
 type Encoded =
@@ -134,9 +134,9 @@ interface Sum {
 export async function scoreItems(
   model: Pick<LanguageModel, 'logLikelihood'>,
   items: readonly PreparedItem[],
-  settings: { batchSize: Parameters<LanguageModel['logLikelihood']>[1]['batchSize']; softPrompt: SoftPrompt | null },
+  settings: { batchSize: BatchSize; softPrompt: SoftPrompt | null },
   onItem: (prepared: PreparedItem, scored: ScoredItem) => void | Promise<void>,
-  signal?: AbortSignal,
+  hooks: Pick<Hooks<unknown>, 'signal' | 'onBatchSize'> = {},
 ): Promise<void> {
   const requests: LogLikelihoodRequest[] = [];
   /** Where the result of a request goes. */
@@ -165,7 +165,7 @@ export async function scoreItems(
   });
   for (const item of waiting) if (item.open === 0) await onItem(item.prepared, scoredOf(item));
   await model.logLikelihood(requests, settings, {
-    signal,
+    ...hooks,
     onResult: async ({ index, sum, greedy }) => {
       const tokens = requests[index]?.continuation.length ?? 0;
       for (const { item, into } of takers[index] ?? []) {

@@ -7,7 +7,7 @@ import { throwIfCancelled } from '../shared/errors.ts';
 import { type PromptMode, usesExamples } from '../shared/modes.ts';
 import type { ItemRecord } from '../shared/results.ts';
 import { type PreparedItem, prepareItem, type ScoredItem, scoreItems } from './asking.ts';
-import type { GenerationResult, LanguageModel, SoftPrompt } from './language-model.ts';
+import type { BatchSize, GenerationResult, LanguageModel, SoftPrompt } from './language-model.ts';
 import { type Answered, promptFacts, recordOf } from './records.ts';
 import type { RunWriter } from './run-store.ts';
 import { turn } from './turn.ts';
@@ -17,13 +17,15 @@ export interface EvaluationSettings {
   softPrompt: SoftPrompt | null;
   shots: number;
   limit: number | null;
-  batchSize: Parameters<LanguageModel['generate']>[1]['batchSize'];
+  batchSize: BatchSize;
 }
 
 export interface EvaluationHooks {
   signal?: AbortSignal;
   onItem?(record: ItemRecord, done: number, total: number): void;
   onPhase?(phase: 'scoring' | 'evaluating', message: string): void;
+  /** Rows that are computed together; `lowered`: because memory ran out. */
+  onBatchSize?(of: 'outputs' | 'likelihoods', rows: number, lowered: boolean): void;
 }
 
 export interface EvaluationOutcome {
@@ -94,7 +96,10 @@ export async function evaluate(
           if (generates) scored.set(prepared, found);
           else await finish(prepared, { ...found, outputs: [] });
         },
-        hooks.signal,
+        {
+          signal: hooks.signal,
+          onBatchSize: (rows, lowered) => hooks.onBatchSize?.('likelihoods', rows, lowered),
+        },
       );
     }
     if (generates) {
@@ -146,6 +151,7 @@ async function generateItems(
     { ...generation, batchSize: settings.batchSize, softPrompt: settings.softPrompt },
     {
       signal: hooks.signal,
+      onBatchSize: (rows, lowered) => hooks.onBatchSize?.('outputs', rows, lowered),
       onResult: async (result) => {
         const place = places.get(result.index);
         const found = place && outputs.get(place.prepared);

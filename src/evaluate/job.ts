@@ -9,6 +9,7 @@ import { type PromptMode, usesSoftPrompt } from '../shared/modes.ts';
 import type { EngineSettings, JobProgress, JobRequest } from '../shared/protocol.ts';
 import { responsesNote, withResponsesNote } from '../shared/response-words.ts';
 import type { ItemRecord, RunSummary } from '../shared/results.ts';
+import { BatchRows } from './batch-rows.ts';
 import { evaluate } from './evaluate.ts';
 import { Pace, RecordFlow } from './item-progress.ts';
 import type { LanguageModel, SoftPrompt } from './language-model.ts';
@@ -206,6 +207,7 @@ async function executeRun(
     return writer.run.predictOnly ? withoutScores(summary) : summary;
   };
   const seen: ItemRecord[] = [...writer.finishedItems];
+  const batches = new BatchRows(writer);
   try {
     const outcome = await evaluate(
       cache?.model ?? model,
@@ -215,6 +217,7 @@ async function executeRun(
       {
         signal: hooks.signal,
         onPhase: (phase, message) => hooks.progress({ kind: 'phase', phase, mode, message }),
+        onBatchSize: (of, rows, lowered) => batches.note(of, rows, lowered),
         onItem: (record, done, total) => {
           seen.push(record);
           if (cache?.isDelivering) pace.skip();
@@ -223,6 +226,7 @@ async function executeRun(
       },
     );
     flow.flush();
+    await batches.record();
     return finish(outcome.items, outcome.records);
   } catch (thrown) {
     flow.flush();

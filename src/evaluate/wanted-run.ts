@@ -8,6 +8,7 @@ import { positionOf, suffixNote } from '../shared/soft-prompt-words.ts';
 import { chatDeterminant, chatSettingsOf, dateNote } from './chat.ts';
 import type { Job } from './job.ts';
 import type { SoftPrompt } from './language-model.ts';
+import { predictOnlyNote } from './predict-only.ts';
 import type { RunFolder } from './run-store.ts';
 
 export type WantedRun = Omit<RunFile, 'id' | 'created' | 'updated' | 'status'>;
@@ -32,6 +33,7 @@ export async function describeRun(job: Job, mode: PromptMode): Promise<WantedRun
   const fromFile = usesSoftPrompt(mode) && overrides.softPromptFile ? await softPromptOfFile(job) : null;
   const position = usesSoftPrompt(mode) ? (softPrompt?.position ?? fromFile?.position ?? 'prefix') : null;
   if (position === 'suffix') notes.push(suffixNote);
+  if (request.predictOnly) notes.push(predictOnlyNote);
   const chat = chatOfJob(job);
   const dated = dateNote(chat);
   if (dated !== null) notes.push(dated);
@@ -58,7 +60,7 @@ export async function describeRun(job: Job, mode: PromptMode): Promise<WantedRun
       limit,
       shots: usesExamples(mode) ? (overrides.shots ?? benchmark.shots) : 0,
       fewShotSeed: benchmark.fewShotSeed,
-      batchSize: overrides.batchSize ?? 8,
+      batchSize: overrides.batchSize ?? 'auto',
       generation: benchmark.generation,
       softPrompt,
       softPromptFrom: tunedElsewhere,

@@ -35,7 +35,7 @@ export interface JobRequest {
   overrides: {
     limit?: number | null;
     shots?: number;
-    batchSize?: number;
+    batchSize?: number | 'auto';
     softPrompt?: Partial<SoftPromptSettings>;
     /** False: likelihoods only, also where the benchmark has candidates that could be generated. */
     generate?: false;

@@ -363,7 +363,10 @@ export interface RunFile {
     limit: number | null;
     shots: number;
     fewShotSeed: number;
-    batchSize: number;
+    /** Rows that are computed together, as asked for. */
+    batchSize: number | 'auto';
+    /** Those that were found for `auto`, and what became of a batch size for which memory did not suffice. */
+    batchRows?: { outputs?: number; likelihoods?: number };
     generation: GenerationOptions;
     softPrompt: SoftPromptSettings | null;
     /** The run whose soft-prompt.safetensors is used, where it is not this run's own. */

@@ -26,8 +26,8 @@ export const settings = {
     };
   },
 
-  get batchSize(): number | undefined {
-    return wholeNumber(get('batchSize'), 1) ?? undefined;
+  get batchSize(): number | 'auto' {
+    return wholeNumber(get('batchSize'), 1) ?? 'auto';
   },
 
   /** Null where it is turned off. */

@@ -157,7 +157,7 @@ const settings: { label: string; of(mode: ModeResult): string }[] = [
       `${generation.temperature === 0 ? 'greedy' : `temperature ${generation.temperature}, top-p ${generation.topP}, seed ${generation.seed}`}, at most ${count(generation.maxNewTokens)} tokens, stops at ${generation.until.map((marker) => JSON.stringify(visible(marker))).join(' ') || 'end of text only'}`,
   },
   { label: 'Chat template', of: ({ run }) => chat(run) },
-  { label: 'Batch size', of: ({ run }) => count(run.settings.batchSize) },
+  { label: 'Batch size', of: ({ run }) => batchSize(run) },
   {
     label: 'Time',
     of: ({ summary }) =>
@@ -253,4 +253,14 @@ function settingsContent(modes: readonly ModeResult[]): Child[] {
       ),
     ),
   ];
+}
+
+/** As asked for, and what was found or what memory left of it. */
+function batchSize({ settings: { batchSize: asked, batchRows } }: RunFile): string {
+  const rows = [
+    ...(batchRows?.outputs ? [`${count(batchRows.outputs)} for outputs`] : []),
+    ...(batchRows?.likelihoods ? [`${count(batchRows.likelihoods)} for likelihoods`] : []),
+  ];
+  const words = asked === 'auto' ? 'auto' : count(asked);
+  return rows.length ? `${words}: ${rows.join(', ')}` : words;
 }
