@@ -152,7 +152,7 @@ const notNumbers = new RegExp(
     `\\p{Nd}+(?:\\.\\p{Nd}+){2,}(?![\\p{Nd}])(?<!(?:^|[^\\p{Nd}.])\\p{Nd}{1,3}(?:\\.\\p{Nd}{3})+)`,
     `(?<=(?:^|\\n)[\\s*#>]*)\\(?\\p{Nd}{1,2}[.)](?=[\\s*]+\\S)`,
     `(?<!\\p{L})(?:step|question|problem|exercise|part|case|example|figure|table|equation|line|chapter|section|option|q)\\s*#?\\p{Nd}+(?!\\p{Nd})`,
-    `(?<=\\p{L}[\\p{L}_]*)(?<!\\p{Nd}[eE])\\p{Nd}+`,
+    `(?<=[\\p{Script=Latin}\\p{Script=Greek}\\p{Script=Cyrillic}]_*)(?<!\\p{Nd}[eE]|\\\\[dtc]?frac)\\p{Nd}+`,
     `_\\{?\\p{Nd}+\\}?`,
     `\\p{Nd}+[xyznm](?![\\p{L}\\p{N}])(?!\\s*\\p{Nd})`,
   ].join('|'),

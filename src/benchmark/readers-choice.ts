@@ -170,14 +170,15 @@ function lenientYesNo(output: string, context: ReaderContext): Reading {
   const answer = ({ truth, start, end }: Said): Reading => {
     const word = text.slice(start, end);
     const listed = context.options.find((option) => truthOf(option) === truth);
-    return { answer: listed ?? (truths.has(word.toLowerCase()) ? word.toLowerCase() : truth), span: [start, end] };
+    return { answer: listed ?? (truthOf(word) === truth ? word.toLowerCase() : truth), span: [start, end] };
   };
   // Behind "the answer is", the last time; else at once; else the last that is said.
   const announcedWords = announcedAt(text, `(?:${wordSource})${wordEdge}`).map(({ start }) => start);
   const stated = said.filter(({ start }) => announcedWords.includes(start)).at(-1);
   if (stated) return answer(stated);
   const boxed = boxes(text).at(-1);
-  const inBox = boxed && words(boxed.text).at(0);
+  const inBox =
+    boxed && words(boxed.text.replace(/\\(?:text|mathrm|textbf)\{/g, (mark) => ' '.repeat(mark.length))).at(0);
   if (boxed && inBox) return answer({ ...inBox, start: inBox.start + boxed.start, end: inBox.end + boxed.start });
   const [first] = said;
   if (first && /^[\s*_"'“‘([{`$>-]*$/.test(text.slice(0, first.start))) return answer(first);

@@ -217,7 +217,7 @@ function optionValue(option: string): number | null {
 
 export const letter: Reader = {
   strict: (output, { options }) => {
-    const found = wholeOutput(output, new RegExp(`^\\(?${letterClass(options)}\\)?$`));
+    const found = wholeOutput(output, new RegExp(`^(?:${letterClass(options)}|\\(${letterClass(options)}\\))$`));
     return found.answer === null ? found : { ...found, answer: found.answer.replace(/[()]/g, '') };
   },
   lenient(output, context) {

@@ -21,7 +21,9 @@ const taken = ({ text, start }: { text: string; start: number }): Reading => rea
 /** A line that is a number, alone or with what it counts: `18`, `$18.`, `18 eggs`, `about 18 dollars per day`. */
 const unitWords = /^(?:[\s*_.,!%°$€£)]|\\[)\]]|(?:per|a|an|each|of|in|and|total)\s|\p{L}[\p{L}²³/.-]*\s?){0,40}$/u;
 
-function loneNumber(line: string): NumberAt | null {
+function loneNumber(whole: string): NumberAt | null {
+  // What stands in brackets behind it explains it.
+  const line = whole.replace(/(?<=\d.*)\s\([^()]*\)\s*[.]?\s*$/, '');
   const all = numbersIn(line, { words: true });
   const [first] = all;
   if (!first || all.length > 1) return null;
