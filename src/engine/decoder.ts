@@ -224,7 +224,11 @@ export class Decoder {
     this.#continuing ??= howItContinues(this.#tried());
     const continuing = await this.#continuing;
     const sharesPrefix = !exact && !this.exact && this.graph.sharesPrefix;
-    return { run: runCosts[this.#row.shapes], continuing, sharesPrefix, rows: Math.max(1, rows), steps };
+    const costs = { run: runCosts[this.#row.shapes], continuing, sharesPrefix, rows: Math.max(1, rows), steps };
+    if (continuing !== 'row' || !exact) return costs;
+    // Exact rows grow together, so those read one after the other cannot stand in one cache: texts that are scored go one
+    // by one, those that go on together are read whole.
+    return steps === 0 ? { ...costs, rows: 1 } : { ...costs, continuing: 'token' };
   }
 
   /** Rows of a batch, by what they take and what memory is free; a device's memory cannot be asked for. */
@@ -302,7 +306,7 @@ export class Decoder {
     this.#continuing ??= howItContinues(this.#tried());
     const continuing = await this.#continuing;
     this.#continues = continuing;
-    if (continuing === 'token')
+    if (continuing === 'token' || (continuing === 'row' && cache.exact && tokens.length > 1))
       return held
         ? this.#readInPieces(cache, from, tokens, wanted, options, 1)
         : this.#run(cache, from, tokens, wanted, options);

@@ -1,0 +1,3 @@
+import { paritySuite } from './suite.ts';
+
+paritySuite('llama');
