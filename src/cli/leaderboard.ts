@@ -54,13 +54,17 @@ export const leaderboardCommand: Command = {
         if (models.length === 0) continue;
         terminal.print(`${task} · ${metric} · ${mode}`);
         for (const line of table(
-          models.map(({ model, rank, bestRank, worstRank, share, softPromptPosition }) => [
+          models.map(({ model, rank, bestRank, worstRank, share, softPromptPosition, imported }) => [
             `${rank}${bestRank === worstRank ? '' : ` (${bestRank}–${worstRank})`}`,
             softPromptPosition ? `${model} (${softPromptPosition})` : model,
             shareText(share),
+            imported ? imported.words : '',
           ]),
         ))
           terminal.print(`  ${line}`);
+        for (const { model, imported } of models)
+          if (imported && imported.differences.length > 0)
+            terminal.note(`  ${model} was run otherwise: ${imported.differences.join('; ')}.`);
       }
       for (const { folder, reason } of unreadable) terminal.note(`Cannot be read: ${folder}: ${reason}`);
     }

@@ -27,6 +27,8 @@ export interface SamplesFile {
   /** SHA-256 of the file. */
   digest: string;
   notes: string[];
+  /** Outputs are in it, and not likelihoods only. */
+  generates: boolean;
   read(): AsyncGenerator<ForeignItem[]>;
 }
 
@@ -65,6 +67,7 @@ export async function openSamples(
     count: scan.documents,
     digest: scan.digest,
     notes: isGenerated ? notes : [],
+    generates: isGenerated,
     read: () => read(file, format, judge, scan, options),
   };
 }

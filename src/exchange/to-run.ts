@@ -1,6 +1,7 @@
 /** Figures of another tool as a run of the store. */
 import { type JudgedItem, scores } from '../metrics/index.ts';
 import type { DiskRunStore } from '../runs/index.ts';
+import { importedPlace, importedWords } from '../shared/imported.ts';
 import type { PromptMode } from '../shared/modes.ts';
 import type { ItemRecord, RunFile, RunSummary, Scores } from '../shared/results.ts';
 import { aggregatedScores, measuresOf, noFacts, ownShares } from './aggregated.ts';
@@ -17,11 +18,8 @@ export interface Foreign {
   task: ForeignTask;
   config: Fields;
   /** Null where the files have means only. Read while they are written; may throw. */
-  items: { count: number; read(): AsyncGenerator<ForeignItem[]> } | null;
+  items: { count: number; generates: boolean; read(): AsyncGenerator<ForeignItem[]> } | null;
 }
-
-/** Places of what is not on this machine begin so: they name a model or a benchmark, and are no paths. */
-export const importedPlace = 'imported:';
 
 const modeOf = ({ shots }: ForeignTask): PromptMode => (shots > 0 ? 'few-shot' : 'zero-shot');
 
@@ -54,22 +52,28 @@ function runFileOf({ task, items }: Foreign, group: string, softbench: string): 
       softPrompt: null,
       softPromptFrom: null,
       ...(task.chat && { chat: task.chat }),
+      ...(isLikelihoods(task, items) && { generates: false as const }),
     },
     provider: { asked: '', running: '', reason: '', threads: 0 },
-    notes: notesOf(task, items === null),
+    notes: notesOf(task, items === null, items?.generates === true),
     source: task.source,
   } satisfies Omit<RunFile, 'id' | 'created' | 'updated' | 'status'>;
 }
 
-function notesOf({ notes, taskVersion, source }: ForeignTask, aggregated: boolean): string[] {
-  const tool = source.tool === 'lm-eval' ? 'lm-evaluation-harness' : 'Every Eval Ever';
+/** Nothing was generated: as the samples show, else as the task's kind says. */
+const isLikelihoods = ({ outputType }: ForeignTask, items: Foreign['items']): boolean =>
+  items ? !items.generates : outputType !== null && !/^(?:generate|greedy)_until$/.test(outputType);
+
+function notesOf({ notes, taskVersion, source }: ForeignTask, aggregated: boolean, isGenerated: boolean): string[] {
   return [
-    `Imported from ${tool}${source.version ? ` ${source.version}` : ''}${source.library ? ` (${source.library})` : ''}: nothing was run here.`,
+    `${importedWords(source).replace('imported', 'Imported')}: nothing was run here.`,
     ...(taskVersion ? [`Version of the task: ${taskVersion}.`] : []),
     ...(source.group ? [`Mean over the tasks ${source.group.join(', ')}, as the file gives it.`] : []),
     ...(aggregated
       ? ['The files have no samples: means only, so format-following and knowledge cannot be told apart.']
-      : ['The samples do not say why an output ended, nor how many tokens it has.']),
+      : isGenerated
+        ? ['The samples do not say why an output ended, nor how many tokens it has.']
+        : []),
     ...notes,
   ];
 }

@@ -309,6 +309,8 @@ export interface LeaderboardCell {
   status: RunFile['status'];
   /** Where the run's soft prompt stands, where that is not in front of the text. */
   softPromptPosition?: 'suffix';
+  /** Set where the run was imported: from what, and in what its settings differ from those of measured runs beside it. */
+  imported?: { words: string; differences: string[] };
 }
 
 export interface LeaderboardView {

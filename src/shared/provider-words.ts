@@ -29,6 +29,8 @@ export function placementWords({ graph, nodes, cpuNodes, cpuOperators, copies }:
 
 /** What was asked for, what runs, why, and what of it the CPU computes: sentences. */
 export function providerSentences({ asked, running, reason, threads, nodes = [] }: ProviderReport): string[] {
+  // An imported run: nothing ran here.
+  if (running === '') return [];
   return [
     `Asked for ${providerTitle(asked)}; runs on ${providerTitle(running)} with ${threads} ${threads === 1 ? 'thread' : 'threads'}.`,
     reason,

@@ -13,9 +13,9 @@ const metrics: { name: string; of(scores: Scores): Share | null }[] = [
 
 /** For people: shares with their intervals. */
 export function leaderboardMarkdown({ cells }: LeaderboardView): string {
-  const rows = cells.map(({ model, task, mode, cell: { summary, softPromptPosition: position } }) => [
+  const rows = cells.map(({ model, task, mode, cell: { summary, softPromptPosition: position, imported } }) => [
     task,
-    model,
+    imported ? `${model} (${imported.words})` : model,
     position ? `${mode} (${position})` : mode,
     String(summary.scores.n),
     ...metrics.map(({ of }) => {
@@ -31,6 +31,7 @@ export function leaderboardMarkdown({ cells }: LeaderboardView): string {
 
 /** For programs: full precision, one column a number (RFC 4180). */
 export function leaderboardCsv({ cells }: LeaderboardView): string {
+  const mixed = cells.some(({ cell }) => cell.imported);
   const head = [
     'benchmark',
     'model',
@@ -38,9 +39,10 @@ export function leaderboardCsv({ cells }: LeaderboardView): string {
     'run',
     'n',
     ...metrics.flatMap(({ name }) => [name, `${name}_low`, `${name}_high`]),
+    ...(mixed ? ['origin'] : []),
   ];
   const rows = cells.map(({ model, task, mode, cell }): (string | number)[] => {
-    const { run, summary, softPromptPosition: position } = cell;
+    const { run, summary, softPromptPosition: position, imported } = cell;
     return [
       task,
       model,
@@ -51,6 +53,7 @@ export function leaderboardCsv({ cells }: LeaderboardView): string {
         const share = of(summary.scores);
         return share === null || share.value === null ? ['', '', ''] : [share.value, share.low, share.high];
       }),
+      ...(mixed ? [imported ? imported.words : 'measured'] : []),
     ];
   });
   const field = (value: string | number): string =>

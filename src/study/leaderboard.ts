@@ -1,8 +1,9 @@
 /** From runs to the leaderboard: the newest finished run of each model × benchmark × mode. */
 import type { RunFolder } from '../runs/index.ts';
+import { importedWords, settingDifferences } from '../shared/imported.ts';
 import type { PromptMode } from '../shared/modes.ts';
 import type { LeaderboardView } from '../shared/protocol.ts';
-import type { RunSummary } from '../shared/results.ts';
+import type { RunFile, RunSummary } from '../shared/results.ts';
 import { positionOf } from '../shared/soft-prompt-words.ts';
 import { byMode } from './ranking.ts';
 
@@ -16,8 +17,10 @@ export function leaderboard(runs: readonly RunFolder[]): LeaderboardView {
     if (!newest.has(key)) newest.set(key, { folder, summary });
   }
   const chosen = [...newest.values()];
-  const models = labels(chosen.map(({ folder: { run } }) => ({ name: run.model.name, path: run.model.folder })));
-  const tasks = labels(chosen.map(({ folder: { run } }) => ({ name: run.benchmark.task, path: run.benchmark.file })));
+  const all = chosen.map(({ folder: { run } }) => run);
+  const fileOf = benchmarkFiles(all);
+  const models = modelLabels(all);
+  const tasks = labels(all.map((run) => ({ name: run.benchmark.task, path: fileOf(run) })));
   const label = (of: Map<string, string>, path: string): string => of.get(path) ?? path;
   return {
     benchmarks: [...tasks].map(([file, task]) => ({ task, file })).sort((a, b) => a.task.localeCompare(b.task)),
@@ -25,17 +28,62 @@ export function leaderboard(runs: readonly RunFolder[]): LeaderboardView {
     cells: chosen
       .map(({ folder: { run }, summary }) => ({
         model: label(models, run.model.folder),
-        task: label(tasks, run.benchmark.file),
+        task: label(tasks, fileOf(run)),
         mode: run.mode as PromptMode,
         cell: {
           run: run.id,
           summary,
           status: run.status,
           ...(positionOf(run) === 'suffix' && { softPromptPosition: 'suffix' as const }),
+          ...(run.source && {
+            imported: { words: importedWords(run.source), differences: differences(run, all, fileOf) },
+          }),
         },
       }))
       .sort((a, b) => a.task.localeCompare(b.task) || a.model.localeCompare(b.model) || byMode(a, b)),
   };
+}
+
+/**
+ * The benchmark that a run counts for. An imported run names a task and no file: it stands beside the measured runs of the
+ * benchmark of that name, where there is one such file and no other.
+ */
+function benchmarkFiles(runs: readonly RunFile[]): (run: RunFile) => string {
+  const measured = new Map<string, Set<string>>();
+  for (const { benchmark, source } of runs)
+    if (!source) measured.set(benchmark.task, (measured.get(benchmark.task) ?? new Set()).add(benchmark.file));
+  return ({ benchmark, source }) => {
+    const [file, ...others] = source ? (measured.get(benchmark.task) ?? []) : [];
+    return file !== undefined && others.length === 0 ? file : benchmark.file;
+  };
+}
+
+/** In which settings an imported run differs from the newest measured one beside it. */
+function differences(imported: RunFile, runs: readonly RunFile[], fileOf: (run: RunFile) => string): string[] {
+  const measured = runs.find((run) => !run.source && run.mode === imported.mode && fileOf(run) === fileOf(imported));
+  return measured ? settingDifferences(imported, measured) : [];
+}
+
+/**
+ * Models by their names. An imported one is never the same as a measured one, whatever its name: nobody has compared their
+ * weights.
+ */
+function modelLabels(runs: readonly RunFile[]): Map<string, string> {
+  const imported = runs.filter(({ source }) => source).map(({ model }) => model);
+  const measured = labels(
+    runs.filter(({ source }) => !source).map(({ model }) => ({ name: model.name, path: model.folder })),
+  );
+  const taken = new Set(measured.values());
+  const own = new Map(imported.map(({ folder, name }) => [folder, name]));
+  const names = [...own.values()];
+  for (const [folder, name] of own) {
+    const twins = names.filter((other) => other === name).length > 1;
+    const [, mark] = /@([0-9a-f]{8})$/.exec(folder) ?? [];
+    // Two of one name are told apart by the digest of what makes them this model.
+    const words = twins ? `imported ${mark ?? folder}` : 'imported';
+    measured.set(folder, taken.has(name) || twins ? `${name} (${words})` : name);
+  }
+  return measured;
 }
 
 /** A name for each path: its own where nobody else has it, else with as much of the path in front as tells them apart. */

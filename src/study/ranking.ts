@@ -1,6 +1,6 @@
 /** Ranks of models, with ties as ties and with the ranks that their intervals allow. */
 import { type PromptMode, promptModes } from '../shared/modes.ts';
-import type { LeaderboardView } from '../shared/protocol.ts';
+import type { LeaderboardCell, LeaderboardView } from '../shared/protocol.ts';
 import type { Scores, Share } from '../shared/results.ts';
 
 export type RankedMetric = 'F' | 'S' | 'K' | 'L' | 'LL';
@@ -16,6 +16,8 @@ export interface RankedModel {
   run: string;
   /** Where the soft prompt stands, where that is not in front of the text. */
   softPromptPosition?: 'suffix';
+  /** From what it was imported, where it was. */
+  imported?: LeaderboardCell['imported'];
 }
 
 /** Models of a leaderboard by one metric in one mode on one benchmark, best first; those without a value are left out. */
@@ -26,15 +28,16 @@ export function rankModels(
   const scored = view.cells.flatMap(({ model, cell, ...at }) => {
     const share = at.task === task && at.mode === mode ? (cell.summary.scores as Scores)[metric] : null;
     return share && share.value !== null
-      ? [{ model, share, value: share.value, run: cell.run, at: cell.softPromptPosition }]
+      ? [{ model, share, value: share.value, run: cell.run, at: cell.softPromptPosition, imported: cell.imported }]
       : [];
   });
   return scored
-    .map(({ model, share, value, run, at }) => ({
+    .map(({ model, share, value, run, at, imported }) => ({
       model,
       share,
       run,
       ...(at && { softPromptPosition: at }),
+      ...(imported && { imported }),
       rank: 1 + scored.filter((other) => other.value > value).length,
       bestRank: 1 + scored.filter((other) => other.share.low > share.high).length,
       worstRank: scored.length - scored.filter((other) => other.share.high < share.low).length,
