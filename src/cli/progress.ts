@@ -1,8 +1,9 @@
 /** A job's progress: one line that is updated on a terminal, plain lines now and then elsewhere. */
-import { formatTimeLeft } from '../metrics/index.ts';
+import { formatTimeLeft, likelihoodVerdict } from '../metrics/index.ts';
 import { trialInWords } from '../shared/learning-rate-words.ts';
 import type { PromptMode } from '../shared/modes.ts';
 import type { JobProgress } from '../shared/protocol.ts';
+import type { ItemRecord, TuningRecord } from '../shared/results.ts';
 import type { Terminal } from './terminal.ts';
 
 const barWidth = 24;
@@ -25,7 +26,7 @@ export class ProgressLine {
   #task: Task | null = null;
   #mode: PromptMode | null = null;
   #last = '';
-  #counts = { right: 0, inFormat: 0, seen: 0 };
+  #counts = { right: 0, inFormat: 0, seen: 0, compared: 0, likeliest: 0 };
 
   constructor(
     private readonly terminal: Terminal,
@@ -39,14 +40,13 @@ export class ProgressLine {
         this.#phase(progress.mode ? `${progress.mode}: ${strip(progress.message, progress.mode)}` : progress.message);
         break;
       case 'run':
-        this.#counts = { right: 0, inFormat: 0, seen: 0 };
+        this.#counts = { right: 0, inFormat: 0, seen: 0, compared: 0, likeliest: 0 };
         break;
       case 'tuning': {
         const { record, steps, secondsLeft } = progress;
         if (record.kind === 'validation') {
-          const shares = `F ${percent(record.F)}  S ${percent(record.S)}`;
           this.#line(
-            `  step ${record.step}: ${shares} on ${record.n} held-out items, loss ${record.loss.toFixed(3)}${record.best ? ' (best so far)' : ''}`,
+            `  step ${record.step}: ${validationShares(record)}on ${record.n} held-out items, loss ${record.loss.toFixed(3)}${record.best ? ' (best so far)' : ''}`,
           );
         } else if (record.kind === 'trial') this.#line(`  learning rate ${trialInWords(record)}`);
         else this.#advance('tuning', 'steps', record.step, steps, secondsLeft, `loss ${record.loss.toFixed(3)}`);
@@ -55,13 +55,13 @@ export class ProgressLine {
       case 'items': {
         const { done, total, secondsLeft, records, mode } = progress;
         this.#mode = mode;
-        for (const { right, inFormat } of records) {
-          this.#counts.seen++;
-          if (inFormat) this.#counts.inFormat++;
-          if (right && inFormat) this.#counts.right++;
-        }
-        const { seen, inFormat, right } = this.#counts;
-        const shares = seen ? `F ${percent(inFormat / seen)}  S ${percent(right / seen)}` : '';
+        for (const record of records) this.#count(record);
+        const { seen, inFormat, right, compared, likeliest } = this.#counts;
+        const shares = seen
+          ? `F ${percent(inFormat / seen)}  S ${percent(right / seen)}`
+          : compared
+            ? `LL ${percent(likeliest / compared)}`
+            : '';
         this.#advance('evaluating', 'items', done, total, secondsLeft, shares);
         break;
       }
@@ -69,6 +69,19 @@ export class ProgressLine {
         this.clear();
         break;
     }
+  }
+
+  #count(record: ItemRecord): void {
+    if (record.generated !== false) {
+      this.#counts.seen++;
+      if (record.inFormat) this.#counts.inFormat++;
+      if (record.right && record.inFormat) this.#counts.right++;
+      return;
+    }
+    const verdict = likelihoodVerdict(record);
+    if (verdict === null) return;
+    this.#counts.compared++;
+    if (verdict) this.#counts.likeliest++;
   }
 
   #phase(message: string): void {
@@ -133,6 +146,12 @@ export class ProgressLine {
   clear(): void {
     if (this.#isLive) this.terminal.surroundings.stderr.write('\r\u001b[K');
   }
+}
+
+/** F and S; where nothing is generated, the share of items whose right answer is the likeliest, where there is one. */
+function validationShares({ F, S, LL, generated }: Extract<TuningRecord, { kind: 'validation' }>): string {
+  if (generated !== false) return `F ${percent(F)}  S ${percent(S)} `;
+  return LL === undefined ? '' : `LL ${percent(LL)} `;
 }
 
 const percent = (value: number): string => `${Math.round(value * 100)} %`;

@@ -1,8 +1,9 @@
 /** `softbench runs …`: what the store holds. */
 import { resolve } from 'node:path';
-import { formatShare } from '../metrics/index.ts';
+import { formatShare, likelihoodVerdict } from '../metrics/index.ts';
 import { exportAdapter, openRunStore, type RunFolder, type RunStore } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
+import type { ItemRecord } from '../shared/results.ts';
 import { loadResults } from '../study/index.ts';
 import type { Given } from './arguments.ts';
 import { type Command, commonOptions, exitCodes, operands, storeFolder, storeOption } from './command.ts';
@@ -81,6 +82,13 @@ async function named(given: Given, names: readonly string[]): Promise<RunFolder[
   return found;
 }
 
+/** One item's verdict; where nothing was generated, that of the likelihoods. */
+function verdictWords(item: ItemRecord): string {
+  if (item.generated !== false) return item.inFormat ? (item.right ? 'right' : 'wrong') : (item.cause ?? 'not scored');
+  const verdict = likelihoodVerdict(item);
+  return verdict === null ? 'likelihood' : verdict ? 'right (likelihood)' : 'wrong (likelihood)';
+}
+
 export const showCommand: Command = {
   name: 'runs show',
   operands: 'RUN|JOB…',
@@ -133,9 +141,9 @@ export const showCommand: Command = {
     }
     if (given.flag('items'))
       for (const { run, items } of outcomes)
-        for (const { index, right, inFormat, cause, output, gold } of items)
+        for (const item of items)
           terminal.print(
-            `${run.mode} ${index}: ${inFormat ? (right ? 'right' : 'wrong') : cause} · gold ${JSON.stringify(gold)} · ${JSON.stringify(output)}`,
+            `${run.mode} ${item.index}: ${verdictWords(item)} · gold ${JSON.stringify(item.gold)} · ${JSON.stringify(item.output)}`,
           );
     return exitCodes.done;
   },

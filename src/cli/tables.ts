@@ -2,13 +2,20 @@
 import {
   comparePaired,
   formatInterval,
+  formatMetric,
   formatPoints,
   formatSeconds,
   formatShare,
+  likelihoodVerdict,
+  metricResults,
+  metricRows,
   splitGain,
 } from '../metrics/index.ts';
+import { importedWords } from '../shared/imported.ts';
 import { learningRateInWords } from '../shared/learning-rate-words.ts';
+import { isLikelihoodsOnly, likelihoodsOnlyNote } from '../shared/likelihood-words.ts';
 import { placementWords, providerTitle } from '../shared/provider-words.ts';
+import { timeMark } from '../shared/response-words.ts';
 import type { ItemRecord, RunFile, RunSummary, Scores, Share } from '../shared/results.ts';
 import { modeTitle } from '../shared/soft-prompt-words.ts';
 import { table } from './terminal.ts';
@@ -31,24 +38,37 @@ const columns: { title: string; of(scores: Scores): Share | null; mark?(scores: 
 export const shareText = (share: Share | null): string =>
   !share || share.value === null ? '–' : `${formatShare(share)} (${formatInterval(share)})`;
 
+/** A share of no items is no column; but where outputs are not scored yet, the columns stand. */
+const isShown = (run: RunFile, share: Share | null): boolean =>
+  share !== null && (share.n > 0 || !isLikelihoodsOnly(run));
+
+const madeBy = ({ source, provider }: RunFile): string =>
+  source ? importedWords(source) : `${providerTitle(provider.running)}, ${provider.threads} threads`;
+
 /** Lines of the table of one benchmark × one model and what stands below it. */
 export function resultLines(outcomes: readonly ModeOutcome[]): string[] {
   const first = outcomes[0];
   if (!first) return ['No results.'];
   const { run, summary } = first;
-  const shown = columns.filter(({ of }) => outcomes.some(({ summary }) => of(summary.scores) !== null));
-  const rows = outcomes.map(({ run, summary: { scores, seconds, tuningSeconds } }) => [
+  const shown = columns.filter(({ of }) => outcomes.some(({ run, summary }) => isShown(run, of(summary.scores))));
+  const rows = outcomes.map(({ run, summary }) => [
     modeTitle(run),
-    ...shown.map(({ of, mark }) => shareText(of(scores)) + (mark?.(scores) ?? '')),
-    formatSeconds(seconds) + (tuningSeconds > 0 ? ` + ${formatSeconds(tuningSeconds)} tuning` : ''),
+    ...shown.map(({ of, mark }, column) =>
+      run.predictOnly
+        ? (['not scored'][column] ?? '–')
+        : shareText(of(summary.scores)) + (mark?.(summary.scores) ?? ''),
+    ),
+    timeWords(run, summary),
   ]);
   const unreliable = outcomes.some(({ summary: { scores } }) => scores.K.value !== null && scores.K.unreliable);
   return [
-    `${run.benchmark.task} · ${run.model.name} · ${summary.scores.n} items · ${providerTitle(run.provider.running)}, ${run.provider.threads} threads`,
+    `${run.benchmark.task} · ${run.model.name} · ${run.predictOnly ? run.benchmark.items : summary.scores.n} items · ${madeBy(run)}`,
     '',
     ...table([['mode', ...shown.map(({ title }) => title), 'time'], ...rows]),
+    ...(outcomes.some(({ run }) => isLikelihoodsOnly(run)) ? [likelihoodsOnlyNote] : []),
     ...(unreliable ? ['* K is unreliable: its interval is wider than ±5 points.'] : []),
     '',
+    ...measureLines(outcomes),
     ...placementLines(outcomes),
     ...constantLines(outcomes),
     ...outcomes.flatMap(({ summary }) => metricLine(summary)),
@@ -67,6 +87,18 @@ export function resultLines(outcomes: readonly ModeOutcome[]): string[] {
   ];
 }
 
+/** How long it took; where that is not what the model takes, so it says. */
+function timeWords(run: RunFile, summary: RunSummary): string {
+  const { seconds, tuningSeconds } = summary;
+  const mark = timeMark(run, summary);
+  return [
+    formatSeconds(seconds) + (tuningSeconds > 0 ? ` + ${formatSeconds(tuningSeconds)} tuning` : ''),
+    mark && `(${mark})`,
+  ]
+    .filter(Boolean)
+    .join(' ');
+}
+
 /** What a constant answer would score: once where it is the same for all modes. */
 function constantLines(outcomes: readonly ModeOutcome[]): string[] {
   const lines = outcomes.map(({ summary: { scores } }) => {
@@ -78,6 +110,19 @@ function constantLines(outcomes: readonly ModeOutcome[]): string[] {
   });
   if (new Set(lines).size === 1) return lines.slice(0, 1).filter(Boolean);
   return lines.flatMap((line, i) => (line ? [`${outcomes[i]?.run.mode}: ${line}`] : []));
+}
+
+/** The metrics of the benchmark file by filter, with their standard errors, mode by mode. */
+function measureLines(outcomes: readonly ModeOutcome[]): string[] {
+  const rows = metricRows(outcomes.map(({ summary }) => summary));
+  if (rows.length === 0) return [];
+  const head = ['metric of the file', '', ...outcomes.map(({ run }) => modeTitle(run))];
+  const lines = rows.map(({ title, higherIsBetter, scores }) => [
+    title,
+    higherIsBetter ? '↑' : '↓',
+    ...scores.map((score) => (score ? formatMetric(score) : '–')),
+  ]);
+  return [...table([head, ...lines]), ''];
 }
 
 /** Scores that the benchmark file names itself. */
@@ -97,30 +142,36 @@ function causeLine({ mode, scores: { causes } }: RunSummary): string[] {
 
 /** The soft prompt (else the last mode) against each other mode: paired on the same items. */
 function comparisonLines(outcomes: readonly ModeOutcome[]): string[] {
-  const subject = outcomes.find(({ run }) => run.mode === 'soft-prompt') ?? outcomes.at(-1);
-  if (!subject || outcomes.length < 2) return [];
-  return outcomes.filter((other) => other !== subject).flatMap((other) => comparisonLine(subject, other));
+  const scored = outcomes.filter(({ run }) => !run.predictOnly);
+  const subject = scored.find(({ run }) => run.mode === 'soft-prompt') ?? scored.at(-1);
+  if (!subject || scored.length < 2) return [];
+  return scored.filter((other) => other !== subject).flatMap((other) => comparisonLine(subject, other));
 }
 
 function comparisonLine(subject: ModeOutcome, other: ModeOutcome): string[] {
   const theirs = new Map(other.items.map((item) => [item.index, item]));
+  // Where nothing was generated the right candidate's likelihood decides.
+  const byLikelihood = [subject, other].some(({ run }) => isLikelihoodsOnly(run));
+  const verdict = (item: ItemRecord): boolean | null =>
+    byLikelihood ? likelihoodVerdict(item) : item.inFormat && item.right;
   const pairs = subject.items.flatMap((item) => {
     const match = theirs.get(item.index);
-    return match ? [[match.inFormat && match.right, item.inFormat && item.right] as const] : [];
+    const [mine, its] = [verdict(item), match ? verdict(match) : null];
+    return mine === null || its === null ? [] : [[its, mine] as const];
   });
   if (pairs.length === 0) return [];
   const { difference, low, high, onlyA, onlyB, pValue } = comparePaired(
     pairs.map(([a]) => a),
     pairs.map(([, b]) => b),
   );
-  const gain = splitGain(other.summary.scores, subject.summary.scores);
+  const gain = byLikelihood ? null : splitGain(other.summary.scores, subject.summary.scores);
   // Where one of the modes has nothing in the format, its K is unknown and there is nothing to split.
   const parts = gain?.knowledgeMeasured
     ? ` (format ${formatPoints(gain.format)}, knowledge ${formatPoints(gain.knowledge)})`
     : '';
   const p = pValue < 0.001 ? 'p < 0.001' : `p = ${pValue.toFixed(3)}`;
   return [
-    `${subject.run.mode} against ${other.run.mode}: S ${formatPoints(difference)} points` +
+    `${subject.run.mode} against ${other.run.mode}: ${byLikelihood ? 'LL' : 'S'} ${formatPoints(difference)} points` +
       ` [${formatPoints(low)}, ${formatPoints(high)}]${parts}; only ${subject.run.mode} right on ${onlyB} items,` +
       ` only ${other.run.mode} on ${onlyA} (exact McNemar ${p}).`,
   ];
@@ -136,12 +187,16 @@ export function modeJson({ run, summary }: Pick<ModeOutcome, 'run' | 'summary'>)
   const { scores } = summary;
   return {
     mode: summary.mode,
+    ...(run.predictOnly && { predictOnly: true }),
+    ...(run.rescoredFrom && { rescoredFrom: run.rescoredFrom }),
     n: scores.n,
     F: scores.F,
     S: scores.S,
     K: scores.K,
     L: scores.L,
     LL: scores.LL,
+    ...(summary.measures && { results: metricResults(summary) }),
+    ...(summary.truncated && { truncated: summary.truncated }),
     ...(summary.metrics && { metrics: summary.metrics }),
     constant: scores.constant,
     commonest: scores.commonest,

@@ -4,6 +4,7 @@ export * from './big-bench.ts';
 export * from './format.ts';
 export * from './intervals.ts';
 export * from './metric-scores.ts';
+export * from './metric-words.ts';
 export * from './paired.ts';
 export * from './scores.ts';
 export * from './translation/index.ts';
