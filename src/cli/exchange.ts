@@ -1,10 +1,10 @@
 /** `softbench import` and `softbench export`: results of other tools in, runs out. */
-import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
-import { exportFormats, exportRuns, importResults } from '../exchange/index.ts';
+import { exportRuns, importResults } from '../exchange/index.ts';
 import { formatShare } from '../metrics/index.ts';
 import { openRunStore } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
+import { exportFormats } from '../shared/protocol.ts';
 import { type Command, commonOptions, exitCodes, operands, storeFolder, storeOption } from './command.ts';
 import { table } from './terminal.ts';
 
@@ -29,7 +29,6 @@ export const importCommand: Command = {
       .map((task) => task.trim());
     const { signal, version } = terminal.surroundings;
     const report = await importResults(given.positionals, store, {
-      group: randomUUID(),
       softbench: version,
       ...(tasks && { tasks }),
       signal,

@@ -4,6 +4,7 @@ import { openBenchmark } from '../benchmark/index.ts';
 import type { Benchmark } from '../benchmark/types.ts';
 import { type DiskRunStore, makeFolder } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
+import { type ExportFormat, exportFormats } from '../shared/protocol.ts';
 import type { ItemRecord, RunFile, RunSummary } from '../shared/results.ts';
 import { exportEveryEvalEver } from './every-eval-ever-export.ts';
 import { exportLmEval } from './lm-eval-export.ts';
@@ -31,27 +32,13 @@ export interface ExportOptions {
 
 type Writer = (runs: readonly ExportedRun[], folder: string, context: ExportContext) => Promise<string[]>;
 
-export const exportFormats: readonly { name: string; title: string; description: string; write: Writer }[] = [
-  {
-    name: 'lm-eval',
-    title: 'lm-evaluation-harness',
-    description: 'results_*.json and samples_*.jsonl, as version 0.4.13 writes them',
-    write: exportLmEval,
-  },
-  {
-    name: 'every-eval-ever',
-    title: 'Every Eval Ever',
-    description: 'one JSON file a run and its samples, schema 0.3.0',
-    write: exportEveryEvalEver,
-  },
-  {
-    name: 'csv',
-    title: 'CSV',
-    description: 'scores.csv and items.csv, for spreadsheets and programs',
-    write: exportCsv,
-  },
-  { name: 'markdown', title: 'Markdown', description: 'scores.md, for people', write: exportMarkdown },
-];
+/** The writer of each format. */
+const writers: Readonly<Record<ExportFormat, Writer>> = {
+  'lm-eval': exportLmEval,
+  'every-eval-ever': exportEveryEvalEver,
+  csv: exportCsv,
+  markdown: exportMarkdown,
+};
 
 /**
  * Writes the runs to a folder, which is made where it is not there.
@@ -64,8 +51,8 @@ export async function exportRuns(
   { format, folder }: { format: string; folder: string },
   { softbench, signal }: ExportOptions,
 ): Promise<string[]> {
-  const row = exportFormats.find(({ name }) => name === format);
-  if (!row)
+  const known = exportFormats.find(({ name }) => name === format);
+  if (!known)
     throw new HumanError('bad-input', `There is no export format "${format}".`, {
       todo: `Use one of: ${exportFormats.map(({ name }) => name).join(', ')}.`,
     });
@@ -82,7 +69,7 @@ export async function exportRuns(
     return known;
   };
   await makeFolder(folder);
-  return row.write(
+  return writers[known.name](
     runs.map(({ run, summary }) => ({ run, summary })),
     folder,
     {

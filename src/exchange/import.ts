@@ -1,8 +1,10 @@
 /** Imports results of other tools into a store: all that was named is checked first, then all of it is written, or nothing. */
+import { randomBytes } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { DiskRunStore, RunFolder } from '../runs/index.ts';
 import { HumanError, sentenceOf, throwIfCancelled } from '../shared/errors.ts';
+import type { ImportReport } from '../shared/protocol.ts';
 import { everyEvalEverForeign, isEveryEvalEver } from './every-eval-ever-import.ts';
 import {
   type ReadJson,
@@ -18,8 +20,6 @@ import { isLmEvalResults, type LmEvalTask, readLmEvalResults } from './lm-eval-r
 import { type Foreign, writeForeign } from './to-run.ts';
 
 export interface ImportOptions {
-  /** Ties the runs together; goes into each of them. */
-  group: string;
   /** Version of this Softbench. */
   softbench: string;
   /** Take only these tasks. */
@@ -27,14 +27,6 @@ export interface ImportOptions {
   signal?: AbortSignal;
   /** A sentence of what is done, and the share of it that is done where that is known. */
   onProgress?(message: string, fraction: number | null): void;
-}
-
-export interface ImportReport {
-  imported: { run: string; task: string; model: string; items: number; file: string; group: boolean }[];
-  /** What the store has already, byte for byte. */
-  known: { file: string; task: string; run: string }[];
-  /** Files of a folder that are something else or broken, and why. */
-  skipped: { file: string; reason: string }[];
 }
 
 /** What becomes of one results file. */
@@ -67,6 +59,7 @@ export async function importResults(
     if (twin) report.known.push({ file: source.file, task, run: twin.run.id });
     return !twin;
   });
+  const group = `import-${new Date().toISOString().slice(0, 19).replace(/[-:]/g, '')}-${randomBytes(3).toString('hex')}`;
   try {
     for (const [number, foreign] of wanted.entries()) {
       throwIfCancelled(options.signal);
@@ -74,7 +67,7 @@ export async function importResults(
       const say = (done: number): void =>
         options.onProgress?.(`Importing ${task}: ${done} items`, number / wanted.length);
       say(0);
-      const { run, items } = await writeForeign(store, foreign, { ...options, onItems: say });
+      const { run, items } = await writeForeign(store, foreign, { group, softbench: options.softbench, onItems: say });
       report.imported.push({
         run,
         task,

@@ -229,7 +229,41 @@ export interface PromptPreview {
   softPromptPosition?: SoftPromptPosition;
 }
 
+/** What an import did. */
+export interface ImportReport {
+  imported: { run: string; task: string; model: string; items: number; file: string; group: boolean }[];
+  /** What the store has already, byte for byte. */
+  known: { file: string; task: string; run: string }[];
+  /** Files of a folder that are something else or broken, and why. */
+  skipped: { file: string; reason: string }[];
+}
+
+/** Formats that runs are exported to; written by the exchange room. */
+export const exportFormats = [
+  {
+    name: 'lm-eval',
+    title: 'lm-evaluation-harness',
+    description: 'results_*.json and samples_*.jsonl, as version 0.4.13 writes them',
+  },
+  {
+    name: 'every-eval-ever',
+    title: 'Every Eval Ever',
+    description: 'one JSON file a run and its samples, schema 0.3.0',
+  },
+  { name: 'csv', title: 'CSV', description: 'scores.csv and items.csv, for spreadsheets and programs' },
+  { name: 'markdown', title: 'Markdown', description: 'scores.md, for people' },
+] as const;
+export type ExportFormat = (typeof exportFormats)[number]['name'];
+
 export type WorkerApi = {
+  /** Imports results files, samples files or folders into a store; all or nothing. */
+  importResults: Method<
+    { paths: string[]; storeFolder: string },
+    ImportReport,
+    { message: string; fraction: number | null }
+  >;
+  /** Writes runs of a store as files of another tool. @returns the files */
+  exportRuns: Method<{ runs: string[]; storeFolder: string; format: ExportFormat; folder: string }, string[]>;
   runJob: Method<JobRequest, RunSummary[], JobProgress>;
   /** One summary a run, in the order given. */
   rescore: Method<RescoreRequest, RunSummary[], JobProgress>;

@@ -16,6 +16,8 @@ import { CancelledError, HumanError, throwIfCancelled } from '../shared/errors.t
 import { usesExamples, usesSoftPrompt } from '../shared/modes.ts';
 import type {
   EngineSettings,
+  ExportFormat,
+  ImportReport,
   ModelReport,
   PromptPreview,
   ProviderStatus,
@@ -31,6 +33,18 @@ export interface WorkerRooms extends Omit<JobRooms, 'versions'> {
   verifyModel(folder: string, engine: EngineSettings, progress: (message: string) => void): Promise<VerifyReport>;
   openTokenizer(folder: string): Promise<Tokenizer>;
   readChatTemplates(folder: string): Promise<ChatTemplates>;
+  importResults(
+    paths: readonly string[],
+    storeFolder: string,
+    signal: AbortSignal,
+    progress: (message: string, fraction: number | null) => void,
+  ): Promise<ImportReport>;
+  exportRuns(
+    runs: readonly string[],
+    storeFolder: string,
+    to: { format: ExportFormat; folder: string },
+    signal: AbortSignal,
+  ): Promise<string[]>;
   provider(engine: EngineSettings): Promise<{ running: string; reason: string }>;
   providers(): Promise<ProviderStatus[]>;
 }
@@ -81,6 +95,10 @@ export function workerHandlers(rooms: WorkerRooms): Handlers<WorkerApi> {
       const benchmark = model ? opened.withChat(chatOf(chatSettingsOf(chat, opened, model))) : opened;
       return previewPrompts(benchmark, tokenizer, index);
     },
+    importResults: ({ paths, storeFolder }, { signal, progress }) =>
+      rooms.importResults(paths, storeFolder, signal, (message, fraction) => progress({ message, fraction })),
+    exportRuns: ({ runs, storeFolder, format, folder }, { signal }) =>
+      rooms.exportRuns(runs, storeFolder, { format, folder }, signal),
     provider: (engine) => rooms.provider(engine),
     providers: () => rooms.providers(),
     release: () => shelf.release(),

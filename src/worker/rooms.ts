@@ -12,6 +12,7 @@ import {
   verifyModel,
 } from '../engine/index.ts';
 import type { SoftPrompt } from '../evaluate/index.ts';
+import { exportRuns, importResults } from '../exchange/index.ts';
 import { loadTokenizer, readModelFolder } from '../model/index.ts';
 import { openResponseCache } from '../responses/index.ts';
 import { importAdapter, openRunStore, readSoftPrompt, runFiles } from '../runs/index.ts';
@@ -32,6 +33,10 @@ export const rooms: WorkerRooms = {
     return { running, reason };
   },
   providers: providerStatuses,
+  importResults: (paths, storeFolder, signal, onProgress) =>
+    importResults(paths, openRunStore(storeFolder), { softbench: productVersion(), signal, onProgress }),
+  exportRuns: (runs, storeFolder, to, signal) =>
+    exportRuns(openRunStore(storeFolder), runs, to, { softbench: productVersion(), signal }),
   openResponseCache: async (model, settings) =>
     openResponseCache(model, { onnxruntime: await onnxRuntimeVersion(), engine: engineSchema }, settings),
   versions: async () => ({ softbench: productVersion(), onnxruntime: await onnxRuntimeVersion() }),

@@ -15,7 +15,7 @@ beforeAll(async () => {
   store = openRunStore(await mkdtemp(join(tmpdir(), 'softbench-exchange-')));
   for (const model of ['stories260k', 'gpt2'])
     for (const setting of ['zero-shot', 'few-shot'])
-      await importResults([join(fixtures, 'runs', model, setting)], store, { group: setting, softbench: '0.0.0' });
+      await importResults([join(fixtures, 'runs', model, setting)], store, { softbench: '0.0.0' });
   ({ runs } = await store.list());
 });
 afterAll(() => rm(store.folder, { recursive: true, force: true }));
