@@ -191,7 +191,7 @@ async function load(
   configuration.files.push(path);
   const lines = new LineCounter();
   let document = parse(text, lines);
-  const joined = document.errors.some(({ code }) => code === 'MISSING_CHAR') ? joinQuotedLines(text) : text;
+  const joined = document.errors.length > 0 ? joinQuotedLines(text) : text;
   if (joined !== text) {
     const again = parse(joined, new LineCounter());
     if (again.errors.length === 0) {
@@ -287,7 +287,7 @@ function inspect(configuration: Configuration, source: YamlFile): void {
     Scalar(_, node, path) {
       if (source.joined && typeof node.value === 'string') node.value = node.value.replaceAll(filler, '');
       if (node.type === 'PLAIN' && node.source !== undefined && /^[yYnN]$/.test(node.source)) node.value = node.source;
-      if (node.tag !== '!function' || !node.range) return;
+      if (node.tag !== '!function' || !node.range || isRepeated(path)) return;
       const keys = path.filter(isPair).map((pair) => (isScalar(pair.key) ? String(pair.key.value) : '?'));
       configuration.addFunction(keys[0] ?? '', {
         severity: 'error',
@@ -296,6 +296,16 @@ function inspect(configuration: Configuration, source: YamlFile): void {
         ...rangeOf(source, source.text.lastIndexOf(node.tag, node.range[0]), node.range[1]),
       });
     },
+  });
+}
+
+/** Does a key on the way to a value come again in its mapping? Then the last value counts, and this one is not read. */
+function isRepeated(path: readonly unknown[]): boolean {
+  return path.some((pair, at) => {
+    const map = path[at - 1];
+    if (!isPair(pair) || !isMap(map)) return false;
+    const later = map.items.slice(map.items.indexOf(pair) + 1);
+    return later.some(({ key }) => isScalar(key) && isScalar(pair.key) && String(key.value) === String(pair.key.value));
   });
 }
 

@@ -79,7 +79,10 @@ export function targetOf(turn: TurnTemplates, fields: Fields): unknown {
   return rendered;
 }
 
-/** The right answers of an item, as texts, and the number of the right candidate where there are candidates. */
+/**
+ * The right answers of an item, as texts, and the number of the right candidate where there are candidates ({@link
+ * noCandidate} where it is none of them).
+ */
 export interface Gold {
   texts: string[];
   index: number | null;
@@ -92,18 +95,22 @@ export function goldOf(turn: TurnTemplates, fields: Fields): Gold {
   const question = questionOf(turn, fields);
   // The candidates are contexts: what is written behind each is the same.
   if (typeof question === 'number') return { texts: [str(target)], index: indexIn(choices, question) };
-  const indices = (Array.isArray(target) ? target : [target]).map((entry) => indexIn(choices, entry));
-  return { texts: indices.map((at) => str(choices[at])), index: indices[0] ?? null };
+  const answers = Array.isArray(target) ? target : [target];
+  const texts = answers.map((answer) => {
+    // A number from the end is one for a text, though it equals no candidate's number.
+    const text = typeof answer === 'number' ? choices.at(answer) : answer;
+    return str(text === undefined ? answer : text);
+  });
+  return { texts, index: answers.length > 0 ? indexIn(choices, answers[0]) : null };
 }
 
-/** The place of a right answer, given as a number or as a text, among the candidates. */
+/** The number of a right answer that is no candidate: the harness counts every choice as wrong then. */
+export const noCandidate = -1;
+
+/** The place of a right answer, given as a number or as a text, among the candidates, or {@link noCandidate}. */
 function indexIn(choices: readonly unknown[], answer: unknown): number {
   const at = typeof answer === 'number' ? answer : choices.findIndex((choice) => str(choice) === str(answer));
-  if (at < -choices.length || at >= choices.length || (at < 0 && typeof answer !== 'number'))
-    throw new PythonError(
-      `The right answer ${str(answer).slice(0, 80)} is not among the ${choices.length} candidates.`,
-    );
-  return at < 0 ? at + choices.length : at;
+  return at >= 0 && at < choices.length ? at : noCandidate;
 }
 
 /** The question of the item that is asked: its text, or that of every candidate where these are whole contexts. */
@@ -135,7 +142,13 @@ export function answerText(turn: TurnTemplates, fields: Fields): string | null {
   if (target === null || target === undefined || target === '') return null;
   const first = Array.isArray(target) ? target[0] : target;
   const choices = hasContexts(turn, fields) ? null : choicesOf(turn.choice, fields);
-  return str(choices && typeof first === 'number' ? choices.at(first) : first);
+  if (!choices || typeof first !== 'number') return str(first);
+  const text = choices.at(first);
+  if (text === undefined)
+    throw new PythonError(
+      `The answer ${first} is not among the ${choices.length} candidates; an example cannot show it.`,
+    );
+  return str(text);
 }
 
 /** Runs `work`; what a template refuses becomes a message that names the item. */

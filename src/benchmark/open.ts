@@ -4,7 +4,7 @@ import { checkBigBench, isBigBenchFile } from './big-bench-open.ts';
 import { type Configuration, type Path, readConfiguration } from './configuration.ts';
 import { type DatasetFolders, datasetPlaces } from './dataset-places.ts';
 import { type LocatedDataset, locateDataset } from './dataset-source.ts';
-import { templateOf } from './documents.ts';
+import { noCandidate, templateOf } from './documents.ts';
 import { sampleSize } from './judging.ts';
 import { suggestion } from './near-miss.ts';
 import { PythonError } from './python.ts';
@@ -246,10 +246,11 @@ async function checkItems(configuration: Configuration, settings: Settings, benc
   if (!checkNames(configuration, settings, first)) return;
   let checked = 0;
   const refused: { item: Item; text: string; inFormat: boolean }[] = [];
+  const strangers: Item[] = [];
   for (const item of items) {
     try {
       await benchmark.prompt(item, 0);
-      benchmark.choices(item);
+      if (benchmark.choices(item)?.gold === noCandidate) strangers.push(item);
       benchmark.checkFilterFields(item);
       const verdict = benchmark.goldVerdict(item);
       checked++;
@@ -266,7 +267,16 @@ async function checkItems(configuration: Configuration, settings: Settings, benc
       return;
     }
   }
-  const example = refused[0];
+  const [stranger] = strangers;
+  if (stranger)
+    configuration.add(
+      'warning',
+      'no-candidate',
+      `The right answer ${JSON.stringify(benchmark.target(stranger).text.slice(0, 80))} of item ${stranger.index} is not among its candidates${strangers.length > 1 ? ` (so for ${strangers.length} of ${checked} items checked)` : ''}: whatever is chosen counts as wrong, as lm-evaluation-harness counts it. (${stranger.place.file}:${stranger.place.line})`,
+      ['doc_to_target'],
+    );
+  // They are reported; that no reader accepts them says no more.
+  const example = refused.find(({ item }) => !strangers.includes(item));
   if (!example || settings.outputType.startsWith('loglikelihood')) return;
   const share = refused.length === checked ? 'every one' : `${refused.length}`;
   const gold = JSON.stringify(example.text.length > 60 ? `…${example.text.slice(-60)}` : example.text);

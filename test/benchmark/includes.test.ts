@@ -34,6 +34,25 @@ test('a Python function is no error where the including file gives another value
   expect(functions[0]).toContain('process_results');
 });
 
+test('of a key given twice the last value counts, also where the first is a Python function', async () => {
+  const { problems } = await checkBenchmark(write('twice.yaml', `doc_to_target: !function utils.target\n${task}`));
+  expect(problems.map(({ code }) => code)).toEqual(['repeated-key']);
+});
+
+test('a right answer that is no candidate is a warning, and every choice is wrong', async () => {
+  const file = write(
+    'stranger.yaml',
+    `${task}output_type: multiple_choice\ndoc_to_choice: ["1", "3"]\nmetric_list: [ { metric: acc } ]\n`,
+  );
+  const { benchmark, problems } = await checkBenchmark(file);
+  expect(problems.filter(({ code }) => code === 'no-candidate').map(({ severity }) => severity)).toEqual(['warning']);
+  const item = (await benchmark?.items('evaluation'))?.[1];
+  if (!benchmark || !item) throw new Error('no item');
+  const likelihood = (sum: number) => ({ kind: 'loglikelihood' as const, sum, greedy: true });
+  expect(benchmark.measure?.(item, [likelihood(-1), likelihood(-2)])[0]?.values.acc).toBe(0);
+  expect(benchmark.measure?.(item, [likelihood(-2), likelihood(-1)])[0]?.values.acc).toBe(0);
+});
+
 test('lines of a quoted text may begin further left than its key, as PyYAML reads them', async () => {
   const file = write(
     'quoted.yaml',
@@ -43,6 +62,11 @@ test('lines of a quoted text may begin further left than its key, as PyYAML read
   const [item] = await benchmark.items('evaluation');
   if (!item) throw new Error('no item');
   expect((await benchmark.prompt(item, 1)).text).toBe('one two three four\n\na');
+  const braces = write(
+    'braces.yaml',
+    `${task}fewshot_config:\n    samples:\n    - q: "{\n        x\n  }"\n      n: "1"\n`,
+  );
+  expect((await (await openBenchmark(braces)).prompt(item, 1)).text).toBe('{ x } 1\n\na');
 });
 
 test('examples come from the validation split where there is no training split', async () => {

@@ -424,9 +424,10 @@ const cases: {
     text: change('dataset_kwargs', 'dataset_kwargs: { data_files: { train: train.jsonl, test: choices.jsonl } }')
       .concat('output_type: multiple_choice\ndoc_to_choice: options\n')
       .replace('"{{answer}}"', 'answer'),
-    code: 'broken-data',
-    at: '',
-    says: /right answer 2 is not among the 2 candidates/,
+    code: 'no-candidate',
+    at: 'answer',
+    says: /right answer "2" of item 0 is not among its candidates.*counts as wrong/,
+    severity: 'warning',
   },
 ];
 
