@@ -33,7 +33,7 @@ export function readArguments(command: string, options: Options, argv: readonly 
   let positionals: string[];
   try {
     ({ values, positionals } = parseArgs({
-      args: withEmptyValues(options, argv),
+      args: withEmptyValues(options, spelled(options, argv)),
       allowPositionals: true,
       options: Object.fromEntries(
         Object.entries(options).map(([name, { type, short }]) => [
@@ -78,6 +78,14 @@ export function readArguments(command: string, options: Options, argv: readonly 
   };
   return { positionals, texts, flag: (name) => values[name] === true, text, number: (name) => numbers.get(name) };
 }
+
+/** Options of lm-evaluation-harness have underscores, ours have dashes: either is read as the one that there is. */
+const spelled = (options: Options, argv: readonly string[]): string[] =>
+  argv.map((word) => {
+    const [, name = '', rest = ''] = /^--([\w-]+)(=.*)?$/s.exec(word) ?? [];
+    const other = [name.replaceAll('-', '_'), name.replaceAll('_', '-')].find((one) => Object.hasOwn(options, one));
+    return name === '' || Object.hasOwn(options, name) || other === undefined ? word : `--${other}${rest}`;
+  });
 
 /** Writes an optional value that is left out as an empty one: `--name=`. A path behind the option is not its value. */
 const withEmptyValues = (options: Options, argv: readonly string[]): string[] =>

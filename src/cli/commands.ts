@@ -4,11 +4,12 @@ import { checkCommand } from './check.ts';
 import type { Command } from './command.ts';
 import { downloadDatasetCommand } from './datasets.ts';
 import { exportCommand, importCommand } from './exchange.ts';
-import { compareCommand, evaluateCommand, tuneCommand } from './job.ts';
+import { compareCommand, evaluateCommand, tuneCommand } from './job-commands.ts';
 import { leaderboardCommand } from './leaderboard.ts';
 import { inspectCommand } from './models.ts';
 import { downloadModelCommand } from './models-download.ts';
 import { installCommand, providersCommand, removeCommand } from './providers.ts';
+import { rescoreCommand } from './rescore.ts';
 import { adapterCommand, listCommand, showCommand } from './runs.ts';
 import { verifyCommand } from './verify.ts';
 
@@ -16,6 +17,7 @@ export const commands: readonly Command[] = [
   tuneCommand,
   evaluateCommand,
   compareCommand,
+  rescoreCommand,
   checkCommand,
   downloadDatasetCommand,
   inspectCommand,

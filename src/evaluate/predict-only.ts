@@ -4,6 +4,9 @@ import { scores } from '../metrics/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import type { RunSummary } from '../shared/results.ts';
 
+/** Said with such a run. */
+export const predictOnlyNote = 'Outputs only: nothing was scored. Re-scoring makes a run with scores of it.';
+
 const unread = { answer: null, span: null };
 /** What stands in a record that nobody has judged. */
 const notJudged: Judgement = {

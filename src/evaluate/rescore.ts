@@ -11,6 +11,7 @@ import type { RescoreRequest } from '../shared/protocol.ts';
 import { withResponsesNote } from '../shared/response-words.ts';
 import type { ItemRecord, RunFile, RunSummary } from '../shared/results.ts';
 import type { JobHooks, JobRooms } from './job.ts';
+import { predictOnlyNote } from './predict-only.ts';
 import { answeredOf, recordOf } from './records.ts';
 import type { RunFolder, RunStore } from './run-store.ts';
 import { summarise } from './summarise.ts';
@@ -253,7 +254,7 @@ async function describe(
     settings: { ...run.settings, softPromptFrom: softPromptFrom ?? (softPrompt ? id : null) },
     rescoredFrom: id,
     notes: [
-      ...withResponsesNote(run.notes, null),
+      ...withResponsesNote(run.notes, null).filter((note) => note !== predictOnlyNote),
       `Re-scored from the run ${id}: the outputs are its own; provider, times, tokens and memory are those of that run.`,
       ...(left.length > 0
         ? [`Left out, since what is asked of the model has changed: ${namesOf(left.map(({ index }) => index))}.`]

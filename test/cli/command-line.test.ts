@@ -1,10 +1,10 @@
 /** Arguments, messages, exit codes and output of the command line, with a scripted model behind it. */
-import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { bundle } from '../support/bundle.ts';
+import { type OnOutput, type Outcome, runProgram } from './run-program.ts';
 
 let program: string;
 let workerFile: string;
@@ -23,36 +23,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-interface Outcome {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-  lastLine: string;
-}
-
-/** Runs `softbench ARGS` in the test's folder; `onOutput` may act on what has been printed so far. */
-function softbench(
-  args: string[],
-  onOutput?: (stderr: string, child: { kill(signal: 'SIGINT'): void }) => void,
-): Promise<Outcome> {
-  const child = spawn(process.execPath, [program, ...args], {
-    cwd: folder,
-    env: { ...process.env, WORKER_FILE: workerFile },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.on('data', (data) => {
-    stdout += data;
-  });
-  child.stderr.on('data', (data) => {
-    stderr += data;
-    onOutput?.(stderr, { kill: (signal) => child.kill(signal) });
-  });
-  return new Promise((resolve) =>
-    child.on('close', (code) => resolve({ code, stdout, stderr, lastLine: stdout.trimEnd().split('\n').at(-1) ?? '' })),
-  );
-}
+const softbench = (args: string[], onOutput?: OnOutput): Promise<Outcome> =>
+  runProgram({ program, workerFile, folder }, args, onOutput);
 
 describe('arguments', () => {
   it.each([
@@ -63,7 +35,8 @@ describe('arguments', () => {
     [['evaluate', '--model', 'm'], 'BENCHMARK is missing.'],
     [['evaluate', 'sums.yaml'], 'The model is missing: give its folder with --model DIR.'],
     [['evaluate', 'none.yaml', '--model', 'm'], 'There is no benchmark file'],
-    [['evaluate', 'a', 'b', '--model', 'm'], '"b" is one argument too many.'],
+    [['evaluate', 'sums.yaml', 'b', '--model', 'm'], 'There is no benchmark file'],
+    [['models', 'inspect', 'a', 'b'], '"b" is one argument too many.'],
     [
       ['evaluate', 'sums.yaml', '--modle', 'm'],
       'There is no option "--modle". Did you mean "--model"? See "softbench evaluate --help".',
@@ -105,7 +78,7 @@ describe('arguments', () => {
     ]) {
       const { code, stdout } = await softbench(args);
       expect(code).toBe(0);
-      expect(stdout).toContain('Usage: softbench tune BENCHMARK --model DIR [OPTIONS]');
+      expect(stdout).toContain('Usage: softbench tune BENCHMARK… --model DIR [OPTIONS]');
       expect(stdout).toContain('--learning-rate X');
     }
   });
