@@ -1,11 +1,12 @@
 /** CSV as Hugging Face `datasets` (pandas) reads it: the type of a column follows from all of its values. */
 import { CsvError, parse } from 'csv-parse/sync';
 import { HumanError } from '../shared/errors.ts';
+import { integer as exactInteger } from './column-values.ts';
 import type { DataOptions } from './data-options.ts';
 import { float } from './python.ts';
 
 /** Texts that pandas takes for a missing value. */
-const missing = new Set([
+const missingTexts: ReadonlySet<string> = new Set([
   '',
   '#N/A',
   '#N/A N/A',
@@ -26,7 +27,8 @@ const missing = new Set([
   'nan',
   'null',
 ]);
-const integer = /^\s*[-+]?\d{1,15}\s*$/;
+const integer = /^\s*[-+]?\d{1,18}\s*$/;
+const toInteger: Reader = (text) => exactInteger(BigInt(text.trim().replace(/^\+/, '')));
 const decimal = /^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*$|^\s*[-+]?inf(?:inity)?\s*$/i;
 
 type Reader = (text: string) => unknown;
@@ -35,14 +37,26 @@ const toFloat: Reader = (text) =>
   /inf/i.test(text) ? (text.includes('-') ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY) : float(Number(text));
 
 /** A column without missing values may hold whole numbers; with them, whole numbers become floats. */
-function readerOf(values: readonly string[]): Reader {
+function readerOf(values: readonly string[], missing: ReadonlySet<string>): Reader {
   const present = values.filter((value) => !missing.has(value));
   if (present.length === 0) return (text) => text;
-  if (present.every((value) => integer.test(value))) return present.length === values.length ? Number : toFloat;
+  if (present.every((value) => integer.test(value))) return present.length === values.length ? toInteger : toFloat;
   if (present.every((value) => decimal.test(value))) return toFloat;
   if (present.length === values.length && present.every((value) => /^(?:true|false)$/i.test(value)))
     return (text) => text.toLowerCase() === 'true';
   return (text) => text;
+}
+
+/** Names as pandas makes them: `Unnamed: 0` for an empty one, `a.1` for a second `a`. */
+function uniqueNames(names: readonly string[]): string[] {
+  const made: string[] = [];
+  for (const [at, name] of names.entries()) {
+    const own = name === '' ? `Unnamed: ${at}` : name;
+    let unique = own;
+    for (let count = 1; made.includes(unique); count++) unique = `${own}.${count}`;
+    made.push(unique);
+  }
+  return made;
 }
 
 /**
@@ -58,6 +72,8 @@ export function readCsv(
   try {
     records = parse(text, {
       delimiter: options.separator ?? (file.endsWith('.tsv') ? '\t' : ','),
+      quote: options.plainQuotes ? null : (options.quote ?? '"'),
+      from_line: (options.skipRows ?? 0) + (options.header ?? 0) + 1,
       info: true,
       skip_empty_lines: true,
       relax_column_count_less: true,
@@ -69,8 +85,18 @@ export function readCsv(
       place: { file, ...(line > 0 ? { line } : {}) },
     });
   }
-  const names = options.columnNames ?? records.shift()?.record ?? [];
-  const readers = names.map((_, column) => readerOf(records.map(({ record }) => record[column] ?? '')));
+  const missing: ReadonlySet<string> = options.keepMissing ? new Set() : missingTexts;
+  // pandas: names that are given come with no header line, if none is said.
+  const header = options.header === undefined ? (options.columnNames ? null : 0) : options.header;
+  const width = records[0]?.record.length ?? 0;
+  const head = header === null ? null : records.shift()?.record;
+  const names = options.columnNames ?? uniqueNames(head ?? Array.from({ length: width }, (_, at) => String(at)));
+  const readers = names.map((_, column) =>
+    readerOf(
+      records.map(({ record }) => record[column] ?? ''),
+      missing,
+    ),
+  );
   return records.map(({ record, info }) => {
     const height = record.join('').split('\n').length - 1;
     const fields = names.map((name, column) => {

@@ -10,8 +10,9 @@ import type { DataOptions } from './data-options.ts';
 import { type DataFormat, formatOf } from './dataset-folder.ts';
 import { globPattern, hasGlob } from './glob.ts';
 import { JsonError, parseJson, parseRows } from './json.ts';
+import { unifyRows } from './json-types.ts';
 import { readParquet } from './parquet.ts';
-import { isFloat, PythonFloat } from './python.ts';
+import { PythonFloat } from './python.ts';
 import type { Item } from './types.ts';
 import { firstLineNotUtf8 } from './utf8.ts';
 
@@ -90,6 +91,8 @@ export async function readSplit(
 ): Promise<Split> {
   const hash = createHash('sha256');
   const rows: { fields: Record<string, unknown>; file: string; line: number }[] = [];
+  // Whether a JSON file has one object a line.
+  let lines = true;
   for (const file of files) {
     const stored = await readFile(file).catch((thrown: NodeJS.ErrnoException) => {
       throw new HumanError('missing', `The data file ${file} cannot be read (${thrown.code ?? thrown.message}).`, {
@@ -117,11 +120,18 @@ export async function readSplit(
       });
     const text = bytes.toString(options.encoding === 'utf-8' ? 'utf8' : options.encoding).replace(/^\uFEFF/, '');
     const tabs = format === null && /\.tsv(?:\.gz)?$/.test(file) ? { ...options, separator: '\t' } : options;
+    if (kind === 'json') lines &&= hasRowPerLine(text, options.field);
     const read = kind === 'csv' ? readCsv(text, file, tabs) : readJson(text, file, options);
     for (const row of read) rows.push({ ...row, file });
   }
-  unifyColumns(rows.map((row) => row.fields));
-  const items = rows.map(({ fields, file, line }, index): Item => ({ index, fields, place: { file, line } }));
+  const isJson = files.some((file) => (format ?? formatOf(file) ?? 'json') === 'json');
+  const fields = rows.map((row) => row.fields);
+  const layout = !isJson ? 'table' : lines ? 'lines' : 'list';
+  // One table has one type a column already.
+  const unified = layout === 'table' && files.length === 1 ? fields : unifyRows(fields, layout);
+  const items = rows.map(
+    ({ file, line }, index): Item => ({ index, fields: unified[index] ?? {}, place: { file, line } }),
+  );
   return { items, digest: hash.digest('hex'), files };
 }
 
@@ -144,6 +154,13 @@ function unpacked(bytes: Buffer, file: string): Buffer {
 const isRow = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof PythonFloat);
 
+/** Whether a text is JSON lines; else it is one value, a list or objects over several lines. */
+function hasRowPerLine(text: string, field: string | null): boolean {
+  if (field !== null) return false;
+  const first = /\S.*/.exec(text)?.[0].trimEnd() ?? '';
+  return first.startsWith('{') && first.endsWith('}');
+}
+
 function readJson(
   text: string,
   file: string,
@@ -154,9 +171,7 @@ function readJson(
     throw new HumanError('bad-input', message, { place: { file, line } });
   };
   const rows: { value: unknown; line: number }[] = [];
-  const trimmed = text.trimStart();
-  if (options.field === null && trimmed.startsWith('{') && /^\{.*\}[ \t\r]*(?:\n|$)/.test(trimmed)) {
-    // One object a line.
+  if (hasRowPerLine(text, options.field)) {
     for (const [number, line] of text.split('\n').entries()) {
       if (line.trim() !== '') {
         try {
@@ -175,13 +190,23 @@ function readJson(
     }
   }
   const only = rows.length === 1 ? rows[0] : undefined;
-  if (only && isRow(only.value) && options.field === null && Object.values(only.value).some(isListOfRows)) {
+  if (
+    only &&
+    isRow(only.value) &&
+    options.field === null &&
+    !/\.(?:jsonl|ndjson)(?:\.gz)?$/.test(file) &&
+    Object.values(only.value).some(isListOfRows)
+  ) {
     const name = Object.entries(only.value).find(([, value]) => isListOfRows(value))?.[0];
     fail(
       `The file is one object; its rows seem to stand under "${name}". Add \`field: ${name}\` to \`dataset_kwargs\`.`,
       1,
     );
   }
+  // A list of plain values is a column `text`.
+  if (!text.trimStart().startsWith('{') || options.field !== null)
+    if (rows.length > 0 && rows.every(({ value }) => !isRow(value) && !Array.isArray(value)))
+      return rows.map(({ value, line }) => ({ fields: { text: value }, line }));
   return rows.map(({ value, line }) => {
     if (!isRow(value)) return fail('A row must be an object with named fields.', line);
     return { fields: value, line };
@@ -200,22 +225,4 @@ function lineCounter(text: string): (offset: number) => number {
     }
     return line;
   };
-}
-
-/** A table has the same columns in every row (missing ones are None), and a column with floats has floats only. */
-function unifyColumns(rows: readonly Record<string, unknown>[]): void {
-  const columns = new Set<string>();
-  const floats = new Set<string>();
-  for (const row of rows)
-    for (const [name, value] of Object.entries(row)) {
-      columns.add(name);
-      if (isFloat(value)) floats.add(name);
-    }
-  for (const row of rows)
-    for (const name of columns) {
-      const value = row[name];
-      if (value === undefined) row[name] = null;
-      else if (typeof value === 'number' && Number.isInteger(value) && floats.has(name))
-        row[name] = new PythonFloat(value);
-    }
 }

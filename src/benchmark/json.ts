@@ -43,7 +43,7 @@ export function parseRows(text: string, field: string | null): { value: unknown;
     if (!reader.enter('{')) throw new JsonError(`The file must be an object with the key "${field}".`, reader.offset);
     while (!reader.enter('}')) {
       const key = reader.key();
-      if (key === field) return reader.elements();
+      if (key === field) return reader.starts('{') ? rowsOfColumns(reader) : reader.elements();
       reader.value();
       reader.enter(',');
     }
@@ -60,6 +60,19 @@ export function parseRows(text: string, field: string | null): { value: unknown;
     rows.push({ value: reader.value(), offset });
   }
   return rows;
+}
+
+/** Rows of an object of columns, `{"a": [1, 2], "b": [3, 4]}`, as pandas reads it. */
+function rowsOfColumns(reader: JsonReader): { value: unknown; offset: number }[] {
+  const { offset } = reader;
+  const columns = Object.entries(reader.value() as Record<string, unknown>);
+  const length = Array.isArray(columns[0]?.[1]) ? columns[0][1].length : 0;
+  if (!columns.every(([, column]) => Array.isArray(column) && column.length === length))
+    throw new JsonError('Expected a list of rows, or columns of one length.', offset);
+  return Array.from({ length }, (_, row) => ({
+    value: Object.fromEntries(columns.map(([name, column]) => [name, (column as unknown[])[row]])),
+    offset,
+  }));
 }
 
 /** A value with where it stands: offsets [from, to) in the text. Objects keep the order of their keys, and repeated ones. */

@@ -123,10 +123,20 @@ export const dataKeys: ReadonlyMap<string, Key> = new Map(
     sep: { kinds: text, description: 'Separator of a CSV file.' },
     delimiter: { kinds: text, description: 'Separator of a CSV file.' },
     column_names: { kinds: ['list', 'null'], description: 'Names of the columns of a CSV file without a header line.' },
+    names: { kinds: ['list', 'null'], description: 'The same as `column_names`.' },
+    header: {
+      kinds: ['integer', 'string', 'null'],
+      description: 'Line of a CSV file with the names, from 0; null: none.',
+    },
+    skiprows: { kinds: ['integer', 'null'], description: 'Lines at the beginning of a CSV file to leave out.' },
+    quotechar: { kinds: text, description: 'Quotation mark of a CSV file.' },
+    quoting: { kinds: ['integer'], description: '3: quotation marks of a CSV file mean nothing.' },
+    keep_default_na: { kinds: ['boolean'], description: 'False: texts such as NA in a CSV file stay texts.' },
+    na_filter: { kinds: ['boolean'], description: 'False: texts such as NA in a CSV file stay texts.' },
     encoding: {
       kinds: text,
       description: 'Encoding of the files.',
-      check: oneOf('utf-8', 'utf8', 'UTF-8', 'utf-8-sig', 'latin-1', 'utf-16-le'),
+      check: oneOf('utf-8', 'utf8', 'UTF-8', 'utf-8-sig', 'latin-1', 'latin1', 'iso-8859-1', 'utf-16-le'),
     },
   }),
 );
