@@ -12,7 +12,8 @@ export function leaderboard(runs: readonly RunFolder[]): LeaderboardView {
   const newest = new Map<string, { folder: RunFolder; summary: RunSummary }>();
   for (const folder of runs) {
     const { run, summary } = folder;
-    if (run.status !== 'finished' || !summary) continue;
+    // Outputs that nobody has scored rank nowhere.
+    if (run.status !== 'finished' || !summary || run.predictOnly) continue;
     const key = JSON.stringify([run.model.folder, run.benchmark.file, run.mode]);
     if (!newest.has(key)) newest.set(key, { folder, summary });
   }

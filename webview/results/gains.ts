@@ -1,9 +1,16 @@
 /** The split of a score gain between two modes into format and knowledge, and what the format still takes away. */
 
-import { comparePaired, formatPoints, type PairedComparison, splitGain } from '../../src/metrics/index.ts';
+import {
+  comparePaired,
+  formatPoints,
+  likelihoodVerdict,
+  type PairedComparison,
+  splitGain,
+} from '../../src/metrics/index.ts';
+import { isLikelihoodsOnly, likelihoodsOnlyNote } from '../../src/shared/likelihood-words.ts';
 import { type PromptMode, promptModes } from '../../src/shared/modes.ts';
 import type { ModeResult, ResultsView } from '../../src/shared/protocol.ts';
-import type { Scores } from '../../src/shared/results.ts';
+import type { ItemRecord, Scores } from '../../src/shared/results.ts';
 import { type Child, h, render } from '../dom.ts';
 import { dropdown } from '../ui.ts';
 import { gainInWords, pairedInWords } from './gains-words.ts';
@@ -11,15 +18,21 @@ import { modeName } from './modes.ts';
 import type { RowTable } from './rows.ts';
 
 /** Pairs the verdicts of two runs over the items that both have finished. */
-function pair(table: RowTable, base: string, other: string): PairedComparison | null {
+function pair(
+  table: RowTable,
+  base: string,
+  other: string,
+  verdict: (record: ItemRecord) => boolean | null = ({ right }) => right,
+): PairedComparison | null {
   const a: boolean[] = [];
   const b: boolean[] = [];
   for (const rows of table.byItem.values()) {
     const first = rows.find(({ run }) => run === base);
     const second = rows.find(({ run }) => run === other);
-    if (!first || !second) continue;
-    a.push(first.record.right);
-    b.push(second.record.right);
+    const [mine, theirs] = [first && verdict(first.record), second && verdict(second.record)];
+    if (mine === undefined || mine === null || theirs === undefined || theirs === null) continue;
+    a.push(mine);
+    b.push(theirs);
   }
   return a.length > 0 ? comparePaired(a, b) : null;
 }
@@ -59,8 +72,10 @@ export class GainsSection {
   }
 
   update(view: ResultsView): void {
-    this.#modes = view.modes.filter(({ summary }) => summary !== null);
-    this.element.hidden = this.#modes.length < 2;
+    this.#modes = view.modes.filter(({ run, summary }) => summary !== null && !run.predictOnly);
+    // Whole texts have no right and wrong: their metrics stand above.
+    const comparable = this.#modes.filter(({ summary }) => summary?.scores.F.n || summary?.scores.LL);
+    this.element.hidden = comparable.length < 2;
     if (!this.#modes.some(({ run }) => run.mode === this.#chosen)) this.#chosen = null;
     this.#refresh();
   }
@@ -80,9 +95,25 @@ export class GainsSection {
     );
   }
 
+  /** Where nothing was generated there is no format to split off: the likelihoods of the right answers are compared. */
+  #byLikelihood(modes: ModeResult[], base: ModeResult): Child[] {
+    return [
+      h(
+        'ul',
+        { class: 'sentences' },
+        ...modes.flatMap(({ run }) => {
+          const paired = run.id === base.run.id ? null : pair(this.table, base.run.id, run.id, likelihoodVerdict);
+          return paired ? [h('li', {}, h('span', {}, `LL. ${pairedInWords(base.run.mode, run.mode, paired)}`))] : [];
+        }),
+      ),
+      h('p', { class: 'note' }, likelihoodsOnlyNote),
+    ];
+  }
+
   #content(modes: ModeResult[], base: ModeResult): Child[] {
     const baseScores = base.summary?.scores;
     if (!baseScores) return [];
+    if (modes.some(({ run }) => isLikelihoodsOnly(run))) return this.#byLikelihood(modes, base);
     const gains = modes.flatMap(({ run, summary }) => {
       const gain = summary && run.id !== base.run.id ? splitGain(baseScores, summary.scores) : null;
       return gain ? [{ mode: run.mode, gain, paired: pair(this.table, base.run.id, run.id) }] : [];
