@@ -48,11 +48,16 @@ export class LeaderboardViewProvider implements vscode.WebviewViewProvider {
         return this.#view();
       },
       open: async ({ model, task }) => {
-        // The names are as the leaderboard shows them: with a part of the path where two are the same.
-        const shown = await this.#view();
-        const folder = shown.models.find(({ name }) => name === model)?.folder;
-        const file = shown.benchmarks.find((benchmark) => benchmark.task === task)?.file;
-        if (folder && file) this.#host.open({ task, benchmarkFile: file, modelName: model, modelFolder: folder });
+        // By the run: names are as the leaderboard shows them, and an imported run stands beside a benchmark's measured ones.
+        const cell = (await this.#view()).cells.find((each) => each.model === model && each.task === task)?.cell;
+        const run = runs.runs.find((folder) => folder.run.id === cell?.run)?.run;
+        if (run)
+          this.#host.open({
+            task: run.benchmark.task,
+            benchmarkFile: run.benchmark.file,
+            modelName: run.model.name,
+            modelFolder: run.model.folder,
+          });
       },
       runCommand: async ({ command }) => {
         const known = Object.hasOwn(pageCommands, command) ? pageCommands[command] : null;

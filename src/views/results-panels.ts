@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import type { Benchmark, Item } from '../benchmark/types.ts';
 import { HumanError, sentenceOf } from '../shared/errors.ts';
+import { isImportedPlace } from '../shared/imported.ts';
 import { usesExamples, usesSoftPrompt } from '../shared/modes.ts';
 import type { ItemDetail, ResultsPageApi, ResultsPageEvents, ResultsView } from '../shared/protocol.ts';
 import type { ItemRecord, RunFile } from '../shared/results.ts';
@@ -265,6 +266,10 @@ class ResultsPanel {
   /** Opened once per version of the file. */
   #openBenchmark(): Promise<{ benchmark: Benchmark; items: readonly Item[] }> {
     const file = this.#results.subject.benchmarkFile;
+    if (isImportedPlace(file))
+      return Promise.reject(
+        new HumanError('missing', 'These results were imported: their benchmark file is not here.'),
+      );
     const open = async (): Promise<{ benchmark: Benchmark; items: readonly Item[] }> => {
       const { openBenchmark } = await import('../benchmark/index.ts');
       const benchmark = await openBenchmark(file);

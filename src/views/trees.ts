@@ -6,9 +6,10 @@ import { resultLines, resultWords } from '../editor/words.ts';
 import { formatBytes, formatSeconds, formatShare } from '../metrics/index.ts';
 import type { RunFolder } from '../runs/index.ts';
 import { sentenceOf } from '../shared/errors.ts';
+import { importedWords } from '../shared/imported.ts';
 import type { ModelReport } from '../shared/protocol.ts';
 import { providerSentences } from '../shared/provider-words.ts';
-import type { RunStatus } from '../shared/results.ts';
+import type { RunSource, RunStatus } from '../shared/results.ts';
 import type { BenchmarkFile, Benchmarks } from './benchmarks.ts';
 import { throttle } from './emitter.ts';
 import { type Job, type JobQueue, jobWords } from './jobs.ts';
@@ -202,16 +203,19 @@ export class RunsTree extends Tree {
           spoken: `Job ${task} on ${modelName}: ${jobWords(row.job)}`,
         });
       }
-      case 'group':
+      case 'group': {
+        const source = row.runs[0]?.run.source;
+        const count = `${row.runs.length} ${row.runs.length === 1 ? 'run' : 'runs'}`;
         return item(`${row.task} · ${row.modelName}`, {
           id: `group ${row.benchmarkFile} ${row.modelFolder}`,
           folded: true,
-          description: `${row.runs.length} ${row.runs.length === 1 ? 'run' : 'runs'}`,
-          tooltip: `${row.benchmarkFile}\n${row.modelFolder}`,
-          iconPath: new vscode.ThemeIcon('graph'),
-          contextValue: 'group',
-          spoken: `${row.task} on ${row.modelName}, ${row.runs.length} runs`,
+          description: source ? `imported · ${count}` : count,
+          tooltip: source ? importedLines(source).join('\n') : `${row.benchmarkFile}\n${row.modelFolder}`,
+          iconPath: new vscode.ThemeIcon(source ? importedIcon : 'graph'),
+          contextValue: source ? 'group.imported' : 'group',
+          spoken: `${row.task} on ${row.modelName}, ${source ? 'imported, ' : ''}${count}`,
         });
+      }
       case 'run':
         return runItem(row);
       case 'unreadable':
@@ -228,25 +232,39 @@ export class RunsTree extends Tree {
   }
 }
 
+/** Icon of what was imported; the word stands beside it. */
+const importedIcon = 'cloud-download';
+
+function importedLines(source: RunSource): string[] {
+  const words = importedWords(source);
+  return [
+    `${words.charAt(0).toUpperCase()}${words.slice(1)}.`,
+    ...(source.evaluated ? [`Evaluated ${new Date(source.evaluated).toLocaleString()}.`] : []),
+    source.file,
+  ];
+}
+
 function runItem(row: Row & { kind: 'run' }): vscode.TreeItem {
   const { run, summary } = row.run;
-  const { word } = statusLooks[run.status];
+  const { source } = run;
+  const word = source && run.status === 'finished' ? 'imported' : statusLooks[run.status].word;
   const score = summary ? `${formatShare(summary.scores.S)} of ${summary.scores.n}` : '';
   const when = new Date(run.created).toLocaleString();
   const seconds = summary ? summary.seconds + summary.tuningSeconds : null;
   return item(run.mode, {
     id: `run ${row.run.folder}`,
-    description: [run.status === 'finished' ? '' : word, score, when].filter(Boolean).join(' · '),
+    description: [run.status === 'finished' && !source ? '' : word, score, when].filter(Boolean).join(' · '),
     tooltip: [
       `${run.benchmark.task} on ${run.model.name}, ${run.mode}: ${word}`,
       ...(run.message ? [run.message] : []),
       ...(summary ? resultLines([summary]) : []),
-      ...(seconds === null ? [] : [`It took ${formatSeconds(seconds)}.`]),
+      ...(source ? importedLines(source) : []),
+      ...(seconds === null || source ? [] : [`It took ${formatSeconds(seconds)}.`]),
       ...providerSentences(run.provider),
       run.id,
     ].join('\n'),
-    iconPath: statusIcon(run.status),
-    contextValue: `run.${run.status}`,
+    iconPath: source && run.status === 'finished' ? new vscode.ThemeIcon(importedIcon) : statusIcon(run.status),
+    contextValue: source ? `run.${run.status}.imported` : `run.${run.status}`,
     command: { command: 'softbench.openResults', title: 'Open Results', arguments: [row] },
     spoken: `${run.mode}, ${word}${score ? `, score ${score}` : ''}, ${when}`,
   });

@@ -5,6 +5,7 @@ import { type Child, h, render } from '../dom.ts';
 import { embeddedLeaderboard } from '../embedded.ts';
 import { bounds, count, percent } from '../format.ts';
 import { type Host, openHost } from '../host.ts';
+import { importedMark } from '../imported.ts';
 import { type MetricName, metricNames, metrics } from '../terms.ts';
 import { visible } from '../text.ts';
 import { button, dropdown, progressRing } from '../ui.ts';
@@ -193,12 +194,12 @@ class LeaderboardPage {
         { class: 'rank', title: entry.tied ? 'Tied: equal value' : '' },
         entry.rank === null ? '' : `${entry.rank}${entry.tied ? '=' : ''}`,
       ),
-      h('span', { class: 'model' }, visible(model)),
+      h('span', { class: 'model' }, visible(model), entry.imported && importedMark()),
       h('span', { class: 'value' }, percent(score)),
       bar(score),
       h('span', { class: 'interval' }, bounds(score)),
     ];
-    const said = `${entry.rank === null ? '' : `Rank ${entry.rank}${entry.tied ? ', tied' : ''}: `}${model}, ${mode}, ${percent(score)}, 95 % interval ${bounds(score)}`;
+    const said = `${entry.rank === null ? '' : `Rank ${entry.rank}${entry.tied ? ', tied' : ''}: `}${model}${entry.imported ? ' (imported)' : ''}, ${mode}, ${percent(score)}, 95 % interval ${bounds(score)}`;
     if (tasks.length > 1)
       return h(
         'li',
@@ -224,6 +225,7 @@ class LeaderboardPage {
                       'span',
                       { class: 'model' },
                       visible(part.task),
+                      part.imported && importedMark(importedNote(part.imported)),
                       part.softPromptPosition && h('span', { class: 'muted' }, ` (${part.softPromptPosition})`),
                     ),
                     h('span', { class: 'value' }, percent(part.score)),
@@ -246,6 +248,7 @@ class LeaderboardPage {
         ),
       );
     const notes = [
+      only?.imported ? importedNote(only.imported) : '',
       only && only.status !== 'finished' ? only.status : '',
       only?.softPromptPosition ? 'position: suffix, the soft prompt stands behind the text' : '',
       only?.unreliable ? 'unreliable: few items are in the format' : '',
@@ -289,6 +292,10 @@ class LeaderboardPage {
     });
   }
 }
+
+/** `imported from …; run otherwise: 5 examples, measured here: 8 examples` */
+const importedNote = ({ words, differences }: NonNullable<RankedModel['parts'][number]['imported']>): string =>
+  [words, ...(differences.length > 0 ? [`run otherwise: ${differences.join('; ')}`] : [])].join('; ');
 
 /** The value as a bar from 0 to 100 %, its interval as a whisker. */
 function bar({ value, low, high }: Score): HTMLElement {

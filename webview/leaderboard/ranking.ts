@@ -1,6 +1,6 @@
 /** Ranks models by one metric of one mode, on one benchmark or over all. */
 import type { PromptMode } from '../../src/shared/modes.ts';
-import type { LeaderboardView } from '../../src/shared/protocol.ts';
+import type { LeaderboardCell, LeaderboardView } from '../../src/shared/protocol.ts';
 import type { RunStatus, Share } from '../../src/shared/results.ts';
 import { type MetricName, shareOf } from '../terms.ts';
 
@@ -26,7 +26,10 @@ export interface RankedModel {
     /** Where the soft prompt stands, where that is not in front of the text. */
     softPromptPosition?: 'suffix';
     commonest: { answer: string; share: Share } | null;
+    imported?: LeaderboardCell['imported'];
   }[];
+  /** All its results were imported. */
+  imported: boolean;
   /** Benchmarks that it lacks, where all are averaged. */
   missing: string[];
 }
@@ -65,11 +68,13 @@ export function rank(view: LeaderboardView, task: string | null, mode: PromptMod
           softPromptPosition: cell.softPromptPosition,
           unreliable: metric === 'K' && K.unreliable,
           commonest,
+          ...(cell.imported && { imported: cell.imported }),
         },
       ];
     });
+    const imported = parts.length > 0 && parts.every((part) => part.imported);
     const missing = tasks.filter((each) => !parts.some((part) => part.task === each));
-    return { model, rank: null, tied: false, score: mean(parts.map(({ score }) => score)), parts, missing };
+    return { model, rank: null, tied: false, score: mean(parts.map(({ score }) => score)), parts, missing, imported };
   });
   const complete = models
     .filter(({ score, missing }) => score !== null && missing.length === 0)
