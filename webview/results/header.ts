@@ -1,11 +1,14 @@
 /** Head of the page: what was run, the running job with Stop, a problem with Resume, and how the runs were made. */
 import { formatBytes, formatSeconds, formatTimeLeft } from '../../src/metrics/index.ts';
+import { importedWords, isImportedPlace } from '../../src/shared/imported.ts';
 import type { ModeResult, ResultsView } from '../../src/shared/protocol.ts';
 import { providerSentences, providerTitle } from '../../src/shared/provider-words.ts';
+import { timeMark } from '../../src/shared/response-words.ts';
 import type { RunFile } from '../../src/shared/results.ts';
 import { positionOf } from '../../src/shared/soft-prompt-words.ts';
 import { type Child, h, render } from '../dom.ts';
 import { count } from '../format.ts';
+import { importedMark } from '../imported.ts';
 import { visible } from '../text.ts';
 import { button } from '../ui.ts';
 import { modeName } from './modes.ts';
@@ -60,7 +63,9 @@ export class Header {
     document.title = `${visible(view.title)} · Softbench`;
     render(this.#title, [view.benchmark, view.model], () => [
       h('h1', {}, visible(view.benchmark.task), h('span', { class: 'by' }, visible(view.model.name))),
+      isImportedPlace(view.benchmark.file) && importedMark(),
       this.actions.live &&
+        !isImportedPlace(view.benchmark.file) &&
         button({
           label: 'Open the benchmark file',
           icon: 'source',
@@ -132,10 +137,17 @@ const settings: { label: string; of(mode: ModeResult): string }[] = [
     of: ({ run, done, total }) =>
       run.status === 'finished' ? 'finished' : `${run.status}, ${count(done)} of ${count(total)} items`,
   },
+  {
+    label: 'Origin',
+    of: ({ run: { source } }) =>
+      source
+        ? `${importedWords(source)}${source.evaluated ? `, evaluated ${new Date(source.evaluated).toLocaleString()}` : ''}: ${visible(source.file)}`
+        : 'measured here',
+  },
   { label: 'Started', of: ({ run }) => new Date(run.created).toLocaleString() },
   {
     label: 'Execution provider',
-    of: ({ run: { provider } }) => providerSentences(provider).join(' '),
+    of: ({ run: { provider } }) => providerSentences(provider).join(' ') || '–',
   },
   {
     label: 'Items',
@@ -160,9 +172,15 @@ const settings: { label: string; of(mode: ModeResult): string }[] = [
   { label: 'Batch size', of: ({ run }) => batchSize(run) },
   {
     label: 'Time',
-    of: ({ summary }) =>
+    of: ({ run, summary }) =>
       summary
-        ? `${formatSeconds(summary.seconds)}${summary.tuningSeconds ? `, tuning ${formatSeconds(summary.tuningSeconds)}` : ''}`
+        ? [
+            formatSeconds(summary.seconds),
+            summary.tuningSeconds ? `tuning ${formatSeconds(summary.tuningSeconds)}` : '',
+            timeMark(run, summary),
+          ]
+            .filter(Boolean)
+            .join(', ')
         : '–',
   },
   {
@@ -174,8 +192,14 @@ const settings: { label: string; of(mode: ModeResult): string }[] = [
     label: 'Peak memory',
     of: ({ summary }) => (summary?.peakMemoryBytes ? formatBytes(summary.peakMemoryBytes) : '–'),
   },
-  { label: 'Model file', of: ({ run }) => `${run.model.graphFile}, weights ${run.model.digests.weights.slice(0, 12)}` },
-  { label: 'Versions', of: ({ run }) => `Softbench ${run.softbench}, ONNX Runtime ${run.onnxruntime}` },
+  {
+    label: 'Model file',
+    of: ({ run }) => (run.source ? '–' : `${run.model.graphFile}, weights ${run.model.digests.weights.slice(0, 12)}`),
+  },
+  {
+    label: 'Versions',
+    of: ({ run }) => `Softbench ${run.softbench}${run.onnxruntime ? `, ONNX Runtime ${run.onnxruntime}` : ''}`,
+  },
 ];
 
 function chat({ settings: { chat: each } }: RunFile): string {
@@ -203,7 +227,9 @@ function settingsContent(modes: readonly ModeResult[]): Child[] {
   if (modes.length === 0) return [];
   const rows = settings.map(({ label, of }) => ({ label, values: modes.map(of) }));
   const notes = [...new Set(modes.flatMap(({ run }) => run.notes))];
-  const providers = [...new Set(modes.map(({ run }) => providerTitle(run.provider.running)))].join(', ');
+  const providers = [
+    ...new Set(modes.map(({ run }) => (run.source ? importedWords(run.source) : providerTitle(run.provider.running)))),
+  ].join(', ');
   return [
     h(
       'details',
