@@ -4,6 +4,8 @@ import * as vscode from 'vscode';
 import { findTask } from '../editor/detect.ts';
 import { resultWords } from '../editor/words.ts';
 import { asError, HumanError } from '../shared/errors.ts';
+import { isImportedPlace } from '../shared/imported.ts';
+import { exportRun, importResults } from './exchange.ts';
 import { installLibraries, showProviders } from './gpu-libraries.ts';
 import type { Subject } from './live-results.ts';
 import { modelReportText } from './model-text.ts';
@@ -204,6 +206,14 @@ export const commands: readonly Command[] = [
     },
   },
   {
+    id: 'softbench.importResults',
+    run: (workbench, first, second) => importResults(workbench, first, second),
+  },
+  {
+    id: 'softbench.exportRun',
+    run: (workbench, first) => (isRow(first) ? exportRun(workbench, first) : undefined),
+  },
+  {
     id: 'softbench.copyRunId',
     run: async (_, first) => {
       if (isRow(first) && first.kind === 'run') await vscode.env.clipboard.writeText(first.run.run.id);
@@ -255,8 +265,13 @@ export function registerCommands(workbench: Workbench): vscode.Disposable {
 const isRow = (value: unknown): value is Row =>
   typeof value === 'object' && value !== null && 'kind' in value && typeof value.kind === 'string';
 
-/** The benchmark file that an argument names: a URI from the editor, a row of a tree. */
+/** The benchmark file that an argument names: a URI from the editor, a row of a tree. Imported runs have none here. */
 function fileOf(argument: unknown): string | null {
+  const file = namedFile(argument);
+  return file !== null && isImportedPlace(file) ? null : file;
+}
+
+function namedFile(argument: unknown): string | null {
   if (argument instanceof vscode.Uri) return argument.scheme === 'file' ? argument.fsPath : null;
   if (!isRow(argument)) return null;
   if (argument.kind === 'benchmark') return argument.benchmark.file;
