@@ -12,7 +12,7 @@ import {
 import { HumanError } from '../shared/errors.ts';
 import { readConfiguration } from './configuration.ts';
 import { datasetSplits } from './dataset-folder.ts';
-import { type DatasetFolders, datasetPlaces } from './dataset-places.ts';
+import { datasetPlaces } from './dataset-places.ts';
 import {
   convertedRevision,
   type DatasetRequest,
@@ -43,11 +43,7 @@ export interface BenchmarkDataset extends DatasetNeed {
  * The data set that a benchmark file names, and whether it is here; null where the file names none of the Hub.
  * @param text the file as it stands in an editor
  */
-export async function datasetOf(
-  file: string,
-  text?: string,
-  folders: DatasetFolders = {},
-): Promise<BenchmarkDataset | null> {
+export async function datasetOf(file: string, text?: string): Promise<BenchmarkDataset | null> {
   if (/\.json$/i.test(file)) return null;
   const configuration = await readConfiguration(file, text);
   if (configuration.problems.some(({ code }) => code === 'broken-yaml' || code === 'missing-file')) return null;
@@ -58,12 +54,7 @@ export async function datasetOf(
   const splits = [...new Set([test, validation, training, fewShot].filter((split) => split !== null))];
   const need = { request: dataset, splits };
   try {
-    const located = await locateDataset(
-      dataset,
-      configuration.foldersOf('dataset_path'),
-      datasetPlaces(folders),
-      splits,
-    );
+    const located = await locateDataset(dataset, configuration.foldersOf('dataset_path'), datasetPlaces(), splits);
     const absent = splits.filter((split) => !located.splits.has(split));
     const partly =
       absent.length > 0 && (located.origin === 'hub' || located.origin === 'datasets')

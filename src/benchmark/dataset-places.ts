@@ -2,10 +2,8 @@
 import { homedir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { hubCache, hubHome } from '../hub/index.ts';
+import { type DatasetFolders, datasetFolders, foldersVariable } from '../shared/dataset-folders.ts';
 import { HumanError } from '../shared/errors.ts';
-
-/** Folders in place of data sets, by id or by a pattern of ids with one `*`. */
-export type DatasetFolders = Readonly<Record<string, string>>;
 
 export interface DatasetPlaces {
   folders: DatasetFolders;
@@ -15,14 +13,11 @@ export interface DatasetPlaces {
   datasets: string;
 }
 
-/** The variable that maps ids to folders: `id=folder`, several with the system's path separator between, or JSON. */
-export const foldersVariable = 'SOFTBENCH_DATASETS';
-
-/** @param more mappings that go before those of the environment */
-export function datasetPlaces(more: DatasetFolders = {}, environment: NodeJS.ProcessEnv = process.env): DatasetPlaces {
+/** The places of this process; what its user has set goes before the environment. */
+export function datasetPlaces(environment: NodeJS.ProcessEnv = process.env): DatasetPlaces {
   const named = environment.HF_DATASETS_CACHE?.replace(/^~(?=$|[\\/])/, homedir());
   return {
-    folders: { ...readFolders(environment[foldersVariable] ?? ''), ...more },
+    folders: { ...readFolders(environment[foldersVariable] ?? ''), ...datasetFolders() },
     hub: hubCache(environment),
     datasets: named || join(hubHome(environment), 'datasets'),
   };

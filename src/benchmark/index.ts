@@ -2,6 +2,7 @@
 
 export { type CauseRow, causeTable } from './causes.ts';
 export { chatOf } from './chat.ts';
+export { type ConfigurationDigests, configurationDigests, digestsOfFile } from './configuration-digests.ts';
 export {
   type BenchmarkDataset,
   canDownload,
@@ -12,7 +13,7 @@ export {
   fetchDataset,
   planDataset,
 } from './dataset-download.ts';
-export { type DatasetFolders, foldersVariable, readFolder } from './dataset-places.ts';
+export { readFolder } from './dataset-places.ts';
 export { dataKeys, fewShotKeys, generationKeys, type Key, softbenchKeys, softPromptKeys, taskKeys } from './keys.ts';
 export { checkBenchmark, openBenchmark } from './open.ts';
 export type * from './types.ts';

@@ -2,7 +2,7 @@
 import { HumanError } from '../shared/errors.ts';
 import { checkBigBench, isBigBenchFile } from './big-bench-open.ts';
 import { type Configuration, type Path, readConfiguration } from './configuration.ts';
-import { type DatasetFolders, datasetPlaces } from './dataset-places.ts';
+import { datasetPlaces } from './dataset-places.ts';
 import { type LocatedDataset, locateDataset } from './dataset-source.ts';
 import { noCandidate, templateOf } from './documents.ts';
 import { sampleSize } from './judging.ts';
@@ -44,7 +44,6 @@ export async function openBenchmark(file: string): Promise<Benchmark> {
 export async function checkBenchmark(
   file: string,
   text?: string,
-  options: { datasetFolders?: DatasetFolders } = {},
 ): Promise<{ benchmark: Benchmark | null; problems: Problem[] }> {
   if (isBigBenchFile(file)) return checkBigBench(file, text);
   const configuration = await readConfiguration(file, text);
@@ -58,7 +57,7 @@ export async function checkBenchmark(
   const digest = configuration.digest;
   const settings = readSettings(configuration);
   checkTemplates(configuration);
-  const located = await findDataset(configuration, settings, options.datasetFolders);
+  const located = await findDataset(configuration, settings);
   checkSplits(configuration, settings, located);
   // Data is read although there are errors in other keys, so that one look shows all of them; not without data or templates.
   const blocking = new Set([
@@ -172,18 +171,14 @@ function checkTemplates(configuration: Configuration): void {
 }
 
 /** Puts the files of a data set of the Hugging Face Hub into the settings. */
-async function findDataset(
-  configuration: Configuration,
-  settings: Settings,
-  folders: DatasetFolders = {},
-): Promise<LocatedDataset | null> {
+async function findDataset(configuration: Configuration, settings: Settings): Promise<LocatedDataset | null> {
   const { dataset } = settings.data;
   if (!dataset || configuration.problems.some(({ code }) => code === 'unsupported')) return null;
   try {
     const located = await locateDataset(
       dataset,
       configuration.foldersOf('dataset_path'),
-      datasetPlaces(folders),
+      datasetPlaces(),
       neededSplits(settings),
     );
     settings.data.splits = located.splits;

@@ -8,11 +8,11 @@ import {
   datasetConsent,
   datasetOf,
   fetchDataset,
-  foldersVariable,
   planDataset,
   readFolder,
 } from '../benchmark/index.ts';
 import { hubSettings } from '../hub/index.ts';
+import { foldersVariable } from '../shared/dataset-folders.ts';
 import { HumanError } from '../shared/errors.ts';
 import type { Given, Options } from './arguments.ts';
 import { type Command, commonOptions, exitCodes, operands } from './command.ts';

@@ -12,6 +12,7 @@ import {
   planDataset,
 } from '../../src/benchmark/index.ts';
 import { type HubSettings, hubSettings } from '../../src/hub/index.ts';
+import { setDatasetFolders } from '../../src/shared/dataset-folders.ts';
 import { HumanError } from '../../src/shared/errors.ts';
 import { HubServer } from '../hub/server.ts';
 
@@ -231,9 +232,9 @@ describe('a mapped folder', () => {
   it('goes before what has been downloaded, and need not know configurations', async () => {
     await obtain(file());
     write('mine/test.jsonl', rows('mapped'));
-    const { benchmark } = await checkBenchmark(file(), undefined, {
-      datasetFolders: { 'owner/sums': join(folder, 'mine') },
-    });
+    setDatasetFolders({ 'owner/sums': join(folder, 'mine') });
+    const { benchmark } = await checkBenchmark(file());
+    setDatasetFolders({});
     expect((await benchmark?.items('evaluation'))?.map(({ fields }) => fields.text)).toEqual(['mapped 0', 'mapped 1']);
   });
   it('that is not there is named', async () => {
