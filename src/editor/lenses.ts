@@ -17,6 +17,8 @@ export interface LensState {
   results: readonly RunSummary[];
   /** A job that was stopped or failed and can go on: what is there of it. */
   resumable: { group: string; text: string } | null;
+  /** Finished runs that the file would score otherwise by now, or that were never scored. */
+  rescorable?: { runs: string[]; modes: string[]; neverScored: boolean } | null;
 }
 
 export interface Lens {
@@ -28,7 +30,7 @@ export interface Lens {
 }
 
 export function lensesOf(state: LensState): Lens[] {
-  const { model, job, results, resumable } = state;
+  const { model, job, results, resumable, rescorable } = state;
   const on = model ? ` on ${model.name}` : '';
   const lenses: Lens[] = [];
   if (job) {
@@ -69,6 +71,15 @@ export function lensesOf(state: LensState): Lens[] {
         command: 'softbench.resume',
         more: [resumable.group],
       });
+    if (rescorable) {
+      const { runs, modes, neverScored } = rescorable;
+      lenses.push({
+        title: neverScored ? '$(checklist) Score outputs' : '$(checklist) Re-score',
+        tooltip: `${neverScored ? 'Outputs were kept without scores' : 'The scoring has changed since the last run'} (${modes.join(', ')}). Score what the model wrote by this file, without running it.`,
+        command: 'softbench.rescore',
+        more: [runs],
+      });
+    }
   }
   lenses.push(
     {

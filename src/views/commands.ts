@@ -10,6 +10,7 @@ import { installLibraries, showProviders } from './gpu-libraries.ts';
 import type { Subject } from './live-results.ts';
 import { modelReportText } from './model-text.ts';
 import { browseModel, chooseModel } from './pick-model.ts';
+import { rescoreRuns } from './rescore.ts';
 import { folderOf, type Row } from './trees.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -136,6 +137,20 @@ export const commands: readonly Command[] = [
       if (isRow(first) && first.kind === 'run') return workbench.start.resume(first.run.run.group);
       const subject = await subjectOfArgument(workbench, first);
       if (subject) await workbench.start.resumeNewest(subject.benchmarkFile, subject.modelFolder);
+    },
+  },
+  {
+    id: 'softbench.rescore',
+    disabled: needsTrust,
+    run: async (workbench, first, second) => {
+      const { runs } = workbench;
+      await runs.load();
+      // The CodeLens names runs; of a row, those below it; else the newest of the benchmark.
+      const named = Array.isArray(second) ? runs.runs.filter(({ run }) => second.includes(run.id)) : null;
+      if (named) return rescoreRuns(workbench, named);
+      if (isRow(first) && first.kind === 'run') return rescoreRuns(workbench, [first.run]);
+      const subject = await subjectOfArgument(workbench, first);
+      if (subject) await rescoreRuns(workbench, runs.finishedRuns(subject.benchmarkFile, subject.modelFolder));
     },
   },
   {

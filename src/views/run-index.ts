@@ -53,9 +53,10 @@ export class RunIndex implements vscode.Disposable {
   }
 
   /** Newest finished run of each mode. */
-  finished(benchmarkFile: string, modelFolder: string): RunSummary[] {
-    const newest = new Map<string, RunSummary>();
-    for (const { run, summary } of this.#runs)
+  finishedRuns(benchmarkFile: string, modelFolder: string): (RunFolder & { summary: RunSummary })[] {
+    const newest = new Map<string, RunFolder & { summary: RunSummary }>();
+    for (const folder of this.#runs) {
+      const { run, summary } = folder;
       if (
         run.status === 'finished' &&
         summary &&
@@ -63,8 +64,14 @@ export class RunIndex implements vscode.Disposable {
         run.model.folder === modelFolder &&
         !newest.has(run.mode)
       )
-        newest.set(run.mode, summary);
+        newest.set(run.mode, { ...folder, summary });
+    }
     return [...newest.values()];
+  }
+
+  /** Their figures. */
+  finished(benchmarkFile: string, modelFolder: string): RunSummary[] {
+    return this.finishedRuns(benchmarkFile, modelFolder).map(({ summary }) => summary);
   }
 
   ofGroup(group: string): RunFile[] {

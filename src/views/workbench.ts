@@ -10,6 +10,7 @@ import { JobQueue, jobWords } from './jobs.ts';
 import { Models } from './models.ts';
 import { ResultsPanels } from './results-panels.ts';
 import { RunIndex } from './run-index.ts';
+import { ScoringChanges } from './scoring-changes.ts';
 import { settings } from './settings.ts';
 import { StartJobs } from './start-jobs.ts';
 
@@ -22,6 +23,7 @@ export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
   readonly benchmarks: Benchmarks;
   readonly panels: ResultsPanels;
   readonly start: StartJobs;
+  readonly scoring: ScoringChanges;
   /** Set by the extension, which makes the editor's parts. */
   previews: PromptPreviews | null = null;
   #worker: Promise<WorkerClient> | null = null;
@@ -34,6 +36,7 @@ export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
     this.models = new Models(context, (folder) => this.inspect(folder));
     this.benchmarks = new Benchmarks(context);
     this.start = new StartJobs(this);
+    this.scoring = new ScoringChanges(log);
     this.panels = new ResultsPanels({
       context,
       log,
@@ -111,6 +114,7 @@ export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
           ? { state: job.state, text: jobWords(job) }
           : null,
       results: shown ? this.runs.finished(file, shown.folder) : [],
+      rescorable: shown && !job ? this.#rescorable(file, shown.folder) : null,
       resumable: unfinished && {
         group: unfinished.run.group,
         text:
@@ -121,18 +125,30 @@ export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
     };
   }
 
+  #rescorable(file: string, modelFolder: string): LensState['rescorable'] {
+    const runs = this.scoring.rescorable(file, this.runs.finishedRuns(file, modelFolder));
+    if (runs.length === 0) return null;
+    return {
+      runs: runs.map(({ run }) => run.id),
+      modes: runs.map(({ run }) => run.mode),
+      neverScored: runs.every(({ run }) => run.predictOnly),
+    };
+  }
+
   onDidChange(listener: () => void): { dispose(): void } {
     const soon = throttle(400, listener);
     return vscode.Disposable.from(
       this.models.onDidChange(soon),
       this.runs.onDidChange(soon),
       this.queue.onChange(soon),
+      this.scoring.onDidChange(soon),
       soon,
     );
   }
 
   dispose(): void {
     this.panels.dispose();
+    this.scoring.dispose();
     this.runs.dispose();
     this.models.dispose();
     this.benchmarks.dispose();

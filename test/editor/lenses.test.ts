@@ -40,6 +40,19 @@ describe('lenses above the task', () => {
     expect(resume).toMatchObject({ title: '↻ Resume', more: ['g1'] });
   });
 
+  it('offer to score again what the file would score otherwise by now, by its runs, unless a job is on', () => {
+    const rescorable = { runs: ['r1', 'r2'], modes: ['zero-shot', 'few-shot'], neverScored: false };
+    const lens = lensesOf({ ...idle, rescorable }).find(({ command }) => command === 'softbench.rescore');
+    expect(lens).toMatchObject({ title: '$(checklist) Re-score', more: [['r1', 'r2']] });
+    expect(lens?.tooltip).toContain('The scoring has changed since the last run (zero-shot, few-shot).');
+    const outputs = lensesOf({ ...idle, rescorable: { ...rescorable, neverScored: true } });
+    expect(outputs.map(({ title }) => title)).toContain('$(checklist) Score outputs');
+    expect(commandsOf({ ...idle, rescorable, job: { state: 'running', text: 'on' } })).not.toContain(
+      'softbench.rescore',
+    );
+    expect(commandsOf(idle)).not.toContain('softbench.rescore');
+  });
+
   it('tell the last result in words and open it', () => {
     const results = [summary('zero-shot', 4, 10, 100), summary('soft-prompt', 123, 200, 200)];
     const last = lensesOf({ ...idle, results }).at(-1);
