@@ -14,6 +14,12 @@ const shapes: Record<Verdict, () => SVGElement[]> = {
   wrong: () => [svg('circle', { cx: 8, cy: 8, r: 5.5, class: 'line' })],
   // a cross
   neither: () => [svg('path', { d: 'M3.5 3.5l9 9M12.5 3.5l-9 9', class: 'line' })],
+  // a solid triangle
+  likely: () => [svg('path', { d: 'M8 3l5.5 10h-11z', class: 'solid' })],
+  // a triangle upside down, its outline
+  unlikely: () => [svg('path', { d: 'M8 13L2.5 3h11z', class: 'line' })],
+  // a square
+  measured: () => [svg('path', { d: 'M3.5 3.5h9v9h-9z', class: 'line' })],
 };
 
 const verdictTemplates = new Map<Verdict, SVGElement>();

@@ -1,4 +1,5 @@
 /** The words of the field as the pages show them: metrics with their definitions, modes, verdicts. One table each. */
+import { likelihoodVerdict } from '../src/metrics/index.ts';
 import type { PromptMode } from '../src/shared/modes.ts';
 import type { ItemRecord, Scores, Share } from '../src/shared/results.ts';
 
@@ -21,7 +22,8 @@ export const metrics: Record<MetricName, { name: string; definition: string }> =
   },
   LL: {
     name: 'log-likelihood accuracy',
-    definition: 'Share of items whose gold answer is the most likely of the candidates: free of format.',
+    definition:
+      'Share of items whose gold answer is the most likely of the candidates (without candidates: is what the model would write): free of format.',
   },
 };
 
@@ -35,8 +37,16 @@ export const modeHints: Record<PromptMode, string> = {
   'few-shot+soft-prompt': 'learned vectors, solved examples, then the question; with position: suffix the vectors last',
 };
 
-export const verdictNames = ['right', 'unformatted', 'wrong', 'neither'] as const;
+/** The last three are of items for which nothing was generated. */
+export const verdictNames = ['right', 'unformatted', 'wrong', 'neither', 'likely', 'unlikely', 'measured'] as const;
 export type Verdict = (typeof verdictNames)[number];
+
+/** The verdicts to choose from: of outputs and of likelihoods, each where there are such items. */
+export function shownVerdicts(present: ReadonlySet<Verdict>): Verdict[] {
+  const [outputs, likelihoods] = [verdictNames.slice(0, 4), verdictNames.slice(4)];
+  const given = likelihoods.filter((name) => present.has(name));
+  return given.length > 0 && !outputs.some((name) => present.has(name)) ? given : [...outputs, ...given];
+}
 
 export const verdicts: Record<Verdict, { label: string; sentence: string }> = {
   right: { label: 'right', sentence: 'In the required format and right.' },
@@ -46,9 +56,22 @@ export const verdicts: Record<Verdict, { label: string; sentence: string }> = {
   },
   wrong: { label: 'in format, wrong', sentence: 'In the required format, but the answer is wrong.' },
   neither: { label: 'neither', sentence: 'Not in the required format, and no right answer was found in it.' },
+  likely: {
+    label: 'right by likelihood',
+    sentence: 'The right candidate is the likeliest, or the target is what the model would write.',
+  },
+  unlikely: {
+    label: 'wrong by likelihood',
+    sentence: 'Another candidate is likelier, or the model would write something else than the target.',
+  },
+  measured: { label: 'measured', sentence: 'The likelihood of the text was measured: there is no right or wrong.' },
 };
 
 export function verdictOf(record: ItemRecord): Verdict {
+  if (record.generated === false) {
+    const verdict = likelihoodVerdict(record);
+    return verdict === null ? 'measured' : verdict ? 'likely' : 'unlikely';
+  }
   if (record.inFormat) return record.right ? 'right' : 'wrong';
   return record.lenientRight ? 'unformatted' : 'neither';
 }

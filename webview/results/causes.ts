@@ -1,12 +1,13 @@
 /** How the outputs split by verdict, and why the strict reading rejected them; a click filters the item table. */
 import { share } from '../../src/metrics/index.ts';
+import { likelihoodsOnlyNote } from '../../src/shared/likelihood-words.ts';
 import type { PromptMode } from '../../src/shared/modes.ts';
 import type { ResultsView } from '../../src/shared/protocol.ts';
 import { causeSentences, type FailureCause, failureCauses } from '../../src/shared/results.ts';
 import { type Child, h, render } from '../dom.ts';
 import { count, percent } from '../format.ts';
 import { verdictIcon } from '../icons.ts';
-import { type Verdict, verdictNames, verdicts } from '../terms.ts';
+import { shownVerdicts, type Verdict, verdictNames, verdicts } from '../terms.ts';
 import { modeName } from './modes.ts';
 import type { RowTable } from './rows.ts';
 
@@ -27,6 +28,9 @@ interface Tally {
   causes: Partial<Record<FailureCause, number>>;
 }
 
+const occurring = (tallies: readonly Tally[]): Set<Verdict> =>
+  new Set(verdictNames.filter((name) => tallies.some(({ verdicts: counts }) => counts[name] > 0)));
+
 export class CausesSection {
   readonly element: HTMLElement;
   readonly #body = h('div', {});
@@ -46,7 +50,7 @@ export class CausesSection {
         id: run.id,
         mode: run.mode,
         n: 0,
-        verdicts: { right: 0, unformatted: 0, wrong: 0, neither: 0 },
+        verdicts: { right: 0, unformatted: 0, wrong: 0, neither: 0, likely: 0, unlikely: 0, measured: 0 },
         causes: {},
       }),
     );
@@ -68,7 +72,7 @@ export class CausesSection {
       h(
         'ul',
         { class: 'legend' },
-        ...verdictNames.map((name) =>
+        ...shownVerdicts(occurring(tallies)).map((name) =>
           h(
             'li',
             { title: verdicts[name].sentence },
@@ -115,7 +119,10 @@ export class CausesSection {
   #causeTable(tallies: Tally[]): Child[] {
     const total = (cause: FailureCause): number => tallies.reduce((sum, { causes }) => sum + (causes[cause] ?? 0), 0);
     const causes = failureCauses.filter((cause) => total(cause) > 0).sort((a, b) => total(b) - total(a));
-    if (causes.length === 0) return [h('p', { class: 'words' }, 'Every output is in the required format.')];
+    if (causes.length === 0) {
+      const generated = shownVerdicts(occurring(tallies)).includes('right');
+      return [h('p', { class: 'words' }, generated ? 'Every output is in the required format.' : likelihoodsOnlyNote)];
+    }
     const largest = Math.max(
       ...tallies.flatMap(({ causes: each, n }) => causes.map((cause) => (each[cause] ?? 0) / n)),
     );

@@ -10,6 +10,8 @@ import { verdictIcon } from '../icons.ts';
 import { verdicts } from '../terms.ts';
 import { oneLine, piecesOf, visible } from '../text.ts';
 import { button } from '../ui.ts';
+import { candidates, furtherOutputs, itemLikelihoods, itemMeasures } from './item-measures.ts';
+import { likelihoodText } from './item-row.ts';
 import { itemAsMarkdown } from './markdown.ts';
 import { modeName } from './modes.ts';
 import { keyOf, type Row } from './rows.ts';
@@ -113,10 +115,17 @@ export class DetailPane {
       { class: 'detail-body', tabindex: 0, role: 'region', 'aria-label': 'Details of the item' },
       h('p', { class: 'why' }, h('strong', {}, record.cause ?? verdicts[verdict].label), ' ', this.#why(record, row)),
       this.#readings(record),
-      h('h4', {}, 'Output'),
-      this.#output(record),
-      h('p', { class: 'muted small' }, `${count(record.outputTokens)} tokens, ${this.#stop(record)}`),
-      record.choices ? this.#choices(record.choices) : null,
+      ...(record.generated === false ? [] : this.#outputs(record)),
+      record.choices ? candidates(record.choices) : null,
+      ...itemLikelihoods(record),
+      ...itemMeasures(record),
+      record.truncated
+        ? h(
+            'p',
+            { class: 'muted small' },
+            `${count(record.truncated)} tokens at the beginning were left out: the model's context is shorter.`,
+          )
+        : null,
       ...this.#prompt(mode),
       ...this.#otherModes(row),
     );
@@ -185,15 +194,31 @@ export class DetailPane {
         'tbody',
         {},
         line('Gold', 'gold', this.#detail?.gold ?? record.gold, null),
-        line(
-          'Strict reading',
-          'strict',
-          record.strict,
-          record.strict.answer === null && !record.inFormat ? null : record.right,
-        ),
-        line('Lenient reading', 'lenient', record.lenient, record.lenient.answer === null ? null : record.lenientRight),
+        record.generated !== false &&
+          line(
+            'Strict reading',
+            'strict',
+            record.strict,
+            record.strict.answer === null && !record.inFormat ? null : record.right,
+          ),
+        record.generated !== false &&
+          line(
+            'Lenient reading',
+            'lenient',
+            record.lenient,
+            record.lenient.answer === null ? null : record.lenientRight,
+          ),
       ),
     );
+  }
+
+  #outputs(record: ItemRecord): Child[] {
+    return [
+      h('h4', {}, 'Output'),
+      this.#output(record),
+      h('p', { class: 'muted small' }, `${count(record.outputTokens)} tokens, ${this.#stop(record)}`),
+      ...furtherOutputs(record),
+    ];
   }
 
   /** The raw output; what the readings took is marked. Very long texts start cut and can be shown whole. */
@@ -228,45 +253,6 @@ export class DetailPane {
     };
     fill(firstCharacters);
     return place;
-  }
-
-  #choices({ texts, logLikelihoods, gold, scores }: NonNullable<ItemRecord['choices']>): HTMLElement {
-    const best = logLikelihoods.indexOf(Math.max(...logLikelihoods));
-    const isRight = (position: number): boolean =>
-      scores ? scores[position] === Math.max(...scores) : position === gold;
-    return h(
-      'div',
-      {},
-      h('h4', {}, 'Candidates by log-likelihood'),
-      h(
-        'table',
-        { class: 'choices' },
-        h(
-          'thead',
-          {},
-          h(
-            'tr',
-            {},
-            h('th', { scope: 'col' }, 'Candidate'),
-            h('th', { scope: 'col', class: 'number' }, 'log p'),
-            h('th', { scope: 'col' }, ' '),
-          ),
-        ),
-        h(
-          'tbody',
-          {},
-          ...texts.map((text, position) =>
-            h(
-              'tr',
-              {},
-              h('td', {}, h('bdi', { class: 'mono' }, oneLine(text, 200))),
-              h('td', { class: 'number' }, logLikelihoods[position]?.toFixed(2) ?? '–'),
-              h('td', {}, [position === best && 'most likely', isRight(position) && 'gold'].filter(Boolean).join(', ')),
-            ),
-          ),
-        ),
-      ),
-    );
   }
 
   #prompt(mode: PromptMode): Child[] {
@@ -345,7 +331,15 @@ export class DetailPane {
               h(
                 'span',
                 { class: 'other-output mono' },
-                h('bdi', {}, other.record.output === '' ? '(empty)' : oneLine(other.record.output, 300)),
+                h(
+                  'bdi',
+                  {},
+                  other.record.generated === false
+                    ? likelihoodText(other.record)
+                    : other.record.output === ''
+                      ? '(empty)'
+                      : oneLine(other.record.output, 300),
+                ),
               ),
             ),
           ),

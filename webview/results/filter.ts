@@ -3,6 +3,7 @@
  * Terms are and-ed, values after one key (separated by commas) are or-ed, `-` negates, anything else is text that is
  * looked for in the output, the gold answer and what was read. Errors carry their place in the text.
  */
+import { likelihoodVerdict } from '../../src/metrics/index.ts';
 import { promptModes } from '../../src/shared/modes.ts';
 import { failureCauses } from '../../src/shared/results.ts';
 import { verdictNames } from '../terms.ts';
@@ -56,27 +57,27 @@ export const filterKeys: Record<string, Key> = {
   format: {
     hint: 'in the required format',
     values: ['yes', 'no'],
-    test: ({ record }, value) => record.inFormat === (value === 'yes'),
+    test: ({ record }, value) => record.generated !== false && record.inFormat === (value === 'yes'),
   },
   strict: {
     hint: 'verdict of the strict reading',
     values: rightOrWrong,
-    test: ({ record }, value) => record.right === (value === 'right'),
+    test: ({ record }, value) => record.generated !== false && record.right === (value === 'right'),
   },
   lenient: {
     hint: 'verdict of the lenient reading',
     values: rightOrWrong,
-    test: ({ record }, value) => record.lenientRight === (value === 'right'),
+    test: ({ record }, value) => record.generated !== false && record.lenientRight === (value === 'right'),
   },
   likely: {
     hint: 'is the gold answer the most likely candidate',
     values: rightOrWrong,
-    test: ({ record }, value) => record.choices !== undefined && record.choices.right === (value === 'right'),
+    test: ({ record }, value) => likelihoodVerdict(record) === (value === 'right'),
   },
   stop: {
     hint: 'why generation ended',
     values: ['stop-string', 'eos', 'length'],
-    test: ({ record }, value) => record.stop.reason === value,
+    test: ({ record }, value) => record.generated !== false && record.stop.reason === value,
   },
   changed: {
     hint: 'is the verdict not the same in all modes',

@@ -1,4 +1,5 @@
 /** What the item table is made of: its columns, heads, rows, and the words that explain its filter and keys. */
+import type { ItemRecord } from '../../src/shared/results.ts';
 import { h } from '../dom.ts';
 import { count } from '../format.ts';
 import { verdictIcon } from '../icons.ts';
@@ -68,6 +69,15 @@ export function filterHelp(): HTMLElement {
   );
 }
 
+/** What stands in place of an output where only likelihoods were measured. */
+export function likelihoodText({ choices, likelihoods = [] }: ItemRecord): string {
+  if (choices) return `likeliest: ${oneLine(choices.texts[likeliest(choices.logLikelihoods)] ?? '', 60)}`;
+  const [first] = likelihoods;
+  return first ? `log p ${first.sum?.toFixed(2) ?? '−∞'}, ${count(first.tokens)} tokens` : 'nothing generated';
+}
+
+const likeliest = (values: readonly number[]): number => values.indexOf(Math.max(...values));
+
 /**
  * A row of the table.
  * @param at its position among the rows shown
@@ -118,7 +128,12 @@ export function rowElement(
       'read',
       record.lenient.answer === null ? h('span', { class: 'muted' }, '–') : oneLine(record.lenient.answer, 60),
     ),
-    cell('output', record.output === '' ? h('span', { class: 'muted' }, '(empty)') : oneLine(record.output)),
-    cell('tokens', count(record.outputTokens)),
+    cell(
+      'output',
+      record.output === ''
+        ? h('span', { class: 'muted' }, record.generated === false ? likelihoodText(record) : '(empty)')
+        : oneLine(record.output),
+    ),
+    cell('tokens', record.generated === false ? h('span', { class: 'muted' }, '–') : count(record.outputTokens)),
   );
 }

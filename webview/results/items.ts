@@ -3,7 +3,7 @@ import { promptModes } from '../../src/shared/modes.ts';
 import { failureCauses } from '../../src/shared/results.ts';
 import { debounced, h, onNextFrame } from '../dom.ts';
 import { count } from '../format.ts';
-import { verdictNames, verdicts } from '../terms.ts';
+import { shownVerdicts, verdicts } from '../terms.ts';
 import { button, dropdown, textField } from '../ui.ts';
 import type { CauseFilter } from './causes.ts';
 import { parseFilter, valueGiven, withValue } from './filter.ts';
@@ -214,7 +214,7 @@ export class ItemsSection {
       this.#verdictChoice,
       'All verdicts',
       'verdict',
-      verdictNames.map((name) => ({ value: name, label: verdicts[name].label })),
+      shownVerdicts(this.table.verdicts).map((name) => ({ value: name, label: verdicts[name].label })),
     );
     fill(
       this.#causeChoice,

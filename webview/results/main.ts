@@ -10,6 +10,7 @@ import { DetailPane } from './detail.ts';
 import { GainsSection } from './gains.ts';
 import { Header } from './header.ts';
 import { ItemsSection, type ItemsState } from './items.ts';
+import { MeasuresSection } from './measures.ts';
 import { ModesSection } from './modes.ts';
 import { keyOf, type Row, RowTable } from './rows.ts';
 import { TuningSection } from './tuning.ts';
@@ -29,6 +30,7 @@ class ResultsPage {
   readonly #content = h('div', { class: 'page-content', hidden: true });
   readonly #header: Header;
   readonly #modes = new ModesSection();
+  readonly #measures = new MeasuresSection();
   readonly #gains = new GainsSection(this.#table);
   readonly #tuning = new TuningSection();
   readonly #causes: CausesSection;
@@ -82,6 +84,7 @@ class ResultsPage {
     this.#content.append(
       this.#empty,
       this.#modes.element,
+      this.#measures.element,
       h(
         'div',
         { class: 'two-columns' },
@@ -131,6 +134,7 @@ class ResultsPage {
     }
     this.#header.update(view);
     this.#modes.update(view);
+    this.#measures.update(view);
     this.#tuning.update(view);
     this.#empty.hidden = view.modes.length > 0;
     if (view.modes.length === 0)

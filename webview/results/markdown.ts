@@ -4,6 +4,7 @@ import type { ItemRecord } from '../../src/shared/results.ts';
 import { causeSentences } from '../../src/shared/results.ts';
 import { verdictOf, verdicts } from '../terms.ts';
 import { visible } from '../text.ts';
+import { likelihoodText } from './item-row.ts';
 
 /** A code block whose fence is longer than any run of backticks in the text. */
 export function codeBlock(text: string): string {
@@ -34,6 +35,10 @@ export function itemAsMarkdown(
     const verdict = verdictOf(record);
     lines.push('', `#### ${mode}: ${verdicts[verdict].label}`, '');
     if (record.cause) lines.push(`Cause: ${record.cause}. ${causeSentences[record.cause]}`, '');
+    if (record.generated === false) {
+      lines.push(likelihoodText(record));
+      continue;
+    }
     lines.push(
       `Strict reading: ${record.strict.answer === null ? 'none' : code(record.strict.answer)} · lenient reading: ${record.lenient.answer === null ? 'none' : code(record.lenient.answer)} · ended by ${record.stop.reason}`,
     );

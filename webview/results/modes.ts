@@ -1,7 +1,9 @@
 /** The modes side by side: a chart with intervals, and the table behind it. */
 import { formatSeconds } from '../../src/metrics/index.ts';
+import { isLikelihoodsOnly, likelihoodsOnlyNote } from '../../src/shared/likelihood-words.ts';
 import type { PromptMode } from '../../src/shared/modes.ts';
 import type { ModeResult, ResultsView } from '../../src/shared/protocol.ts';
+import { timeMark } from '../../src/shared/response-words.ts';
 import type { Scores } from '../../src/shared/results.ts';
 import { positionOf, suffixNote } from '../../src/shared/soft-prompt-words.ts';
 import { Chart, modeFill, referenceLine, tooltipStyle, whiskers } from '../charts.ts';
@@ -25,6 +27,7 @@ export class ModesSection {
   readonly element: HTMLElement;
   readonly #legend = h('ul', { class: 'legend' });
   readonly #canvas = h('canvas', { role: 'img' });
+  readonly #figure = h('figure', {}, this.#legend, h('div', { class: 'chart chart-modes' }, this.#canvas));
   readonly #table = h('div', { class: 'scroll-x', tabindex: 0, role: 'region', 'aria-label': 'Modes compared, table' });
   readonly #warnings = h('ul', { class: 'warnings' });
   #chart: Chart<'bar'> | null = null;
@@ -38,12 +41,7 @@ export class ModesSection {
       'section',
       { 'aria-labelledby': 'modes-heading' },
       h('h2', { id: 'modes-heading' }, 'Modes compared'),
-      h(
-        'div',
-        { class: 'chart-and-table' },
-        h('figure', {}, this.#legend, h('div', { class: 'chart chart-modes' }, this.#canvas)),
-        h('div', { class: 'grow' }, this.#table, this.#warnings),
-      ),
+      h('div', { class: 'chart-and-table' }, this.#figure, h('div', { class: 'grow' }, this.#table, this.#warnings)),
     );
     onThemeChange(() => {
       this.#colours = palette();
@@ -52,10 +50,15 @@ export class ModesSection {
   }
 
   update(view: ResultsView): void {
-    this.#modes = view.modes.filter(({ summary }) => summary !== null);
+    this.#modes = view.modes.filter(({ run, summary }) => summary !== null && !run.predictOnly);
     this.element.hidden = view.modes.length === 0;
     const scores = this.#modes.flatMap(({ summary }) => (summary ? [summary.scores] : []));
-    this.#shown = metricNames.filter((metric) => metric !== 'LL' || scores.some(({ LL }) => LL !== null));
+    // Shares of outputs are no columns where nothing was generated; LL is one where there are candidates.
+    const generates = view.modes.some(({ run }) => !isLikelihoodsOnly(run));
+    this.#shown = metricNames.filter((metric) =>
+      metric === 'LL' ? scores.some(({ LL }) => LL !== null) : generates || scores.length === 0,
+    );
+    this.#figure.hidden = this.#shown.length === 0;
     // The constant answer depends on the items only: the mode with the most items knows it best.
     this.#constant = [...scores].sort((a, b) => b.n - a.n).find(({ constant }) => constant)?.constant ?? null;
     render(
@@ -115,6 +118,7 @@ export class ModesSection {
         { class: 'definitions' },
         ...this.#shown.flatMap((metric) => [h('dt', {}, metric), h('dd', {}, metrics[metric].definition)]),
       ),
+      modes.some(({ run }) => isLikelihoodsOnly(run)) && h('p', { class: 'note' }, likelihoodsOnlyNote),
     ];
   }
 
@@ -130,15 +134,28 @@ export class ModesSection {
           run.status === 'running' ? `running: ${done} of ${total}` : `${run.status} at ${done} of ${total}`,
         ),
       );
-    if (!summary)
+    if (run.rescoredFrom)
+      name.append(
+        h(
+          'span',
+          { class: 'sub', title: 'The outputs are of that run; only the scores are new.' },
+          `re-scored from ${run.rescoredFrom}`,
+        ),
+      );
+    if (!summary || run.predictOnly)
       return h(
         'tr',
         {},
         name,
-        h('td', { class: 'muted', colspan: this.#shown.length + 1 }, 'no scores yet'),
+        h(
+          'td',
+          { class: 'muted', colspan: this.#shown.length + 1 },
+          run.predictOnly ? 'not scored: outputs only' : 'no scores yet',
+        ),
         h('td', { class: 'number' }, `${count(done)} / ${count(total)}`),
         h('td', {}),
       );
+    const mark = timeMark(run, summary);
     const { scores } = summary;
     const tuned = summary.tuningSeconds > 0 ? `tuning ${formatSeconds(summary.tuningSeconds)}` : '';
     return h(
@@ -169,7 +186,13 @@ export class ModesSection {
           )
         : h('td', { class: 'muted' }, '–'),
       h('td', { class: 'number' }, count(scores.n)),
-      h('td', { class: 'number' }, formatSeconds(summary.seconds), tuned && h('span', { class: 'sub' }, tuned)),
+      h(
+        'td',
+        { class: 'number' },
+        formatSeconds(summary.seconds),
+        tuned && h('span', { class: 'sub' }, tuned),
+        mark && h('span', { class: 'sub' }, mark),
+      ),
     );
   }
 

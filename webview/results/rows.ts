@@ -30,6 +30,7 @@ export class RowTable {
   /** What occurs, for the choices above the table. */
   readonly modes = new Set<PromptMode>();
   readonly causes = new Set<ItemRecord['cause']>();
+  readonly verdicts = new Set<Verdict>();
   #inItemOrder: Row[] | null = null;
 
   /** All rows by item, then by mode: sorted once, however often they are filtered. */
@@ -45,6 +46,7 @@ export class RowTable {
     for (const record of records) {
       this.causes.add(record.cause);
       const row: Row = { run, order, mode, record, verdict: verdictOf(record), differs: false };
+      this.verdicts.add(row.verdict);
       this.rows.push(row);
       const siblings = this.byItem.get(record.index);
       if (!siblings) {
@@ -63,6 +65,7 @@ export class RowTable {
     this.byItem.clear();
     this.modes.clear();
     this.causes.clear();
+    this.verdicts.clear();
     this.#inItemOrder = null;
   }
 }

@@ -12,8 +12,17 @@ export const validationsOf = (records: readonly TuningRecord[]): Validation[] =>
 export const stepsOf = (records: readonly TuningRecord[]): Step[] =>
   records.filter((record): record is Step => record.kind === 'step');
 
-/** A share of a validation with its interval: F and S of its items, K of those in the format. */
-export function shareAt({ F, S, K, n }: Validation, name: 'F' | 'S' | 'K'): Share {
+export type CurveName = 'F' | 'S' | 'K' | 'LL';
+
+/** What a tuning's validations measured: outputs, or likelihoods, or the loss alone. */
+export function curvesOf(validations: readonly Validation[]): readonly CurveName[] {
+  if (!validations.some(({ generated }) => generated === false)) return ['F', 'S', 'K'];
+  return validations.some(({ LL }) => LL !== undefined) ? ['LL'] : [];
+}
+
+/** A share of a validation with its interval: F, S and LL of its items, K of those in the format. */
+export function shareAt({ F, S, K, LL, n }: Validation, name: CurveName): Share {
+  if (name === 'LL') return LL === undefined ? share(0, 0) : share(Math.round(LL * n), n);
   const inFormat = Math.round(F * n);
   if (name === 'K') return K === null ? share(0, 0) : share(Math.round(K * inFormat), inFormat);
   return share(Math.round((name === 'F' ? F : S) * n), n);
@@ -33,6 +42,7 @@ export function tuningInWords(records: readonly TuningRecord[]): string {
   const [first] = validations;
   const best = bestOf(validations) ?? validations.at(-1);
   if (!first || !best) return 'No validation yet.';
+  if (first.generated === false) return likelihoodsInWords(validations, first, best);
   if (best === first)
     return validations.length === 1
       ? `Before the first step F is ${percent(shareAt(first, 'F'))} on ${first.n} held-out items.`
@@ -57,4 +67,18 @@ export function tuningInWords(records: readonly TuningRecord[]): string {
     );
   }
   return sentences.join(' ');
+}
+
+/** Where nothing is generated: LL, where right answers are compared, and the loss on the held-out items. */
+function likelihoodsInWords(validations: readonly Validation[], first: Validation, best: Validation): string {
+  const shown = (record: Validation): string =>
+    record.LL === undefined ? record.loss.toFixed(3) : percent(shareAt(record, 'LL'));
+  const name = first.LL === undefined ? 'The held-out loss' : 'LL';
+  if (best === first)
+    return validations.length === 1
+      ? `Before the first step ${name === 'LL' ? name : name.toLowerCase()} is ${shown(first)} on ${first.n} held-out items.`
+      : 'No step did better on the held-out items than the untuned start.';
+  const loss =
+    first.LL === undefined ? '' : ` The held-out loss goes from ${first.loss.toFixed(3)} to ${best.loss.toFixed(3)}.`;
+  return `${name} goes from ${shown(first)} to ${shown(best)} by step ${best.step}, which is kept.${loss}`;
 }

@@ -9,13 +9,30 @@ import { percent } from '../format.ts';
 import { metrics } from '../terms.ts';
 import { onThemeChange, palette } from '../theme.ts';
 import { dropdown } from '../ui.ts';
-import { bestOf, shareAt, stepsOf, tuningInWords, type Validation, validationsOf } from './tuning-words.ts';
+import {
+  bestOf,
+  type CurveName,
+  curvesOf,
+  shareAt,
+  stepsOf,
+  tuningInWords,
+  type Validation,
+  validationsOf,
+} from './tuning-words.ts';
 
-const series = ['F', 'S', 'K'] as const;
+function legendOf(series: readonly CurveName[]): Child[] {
+  const entry = (swatch: string, text: string, title = ''): HTMLElement =>
+    h('li', { title }, h('span', { class: 'mode-name' }, h('span', { class: `line-swatch series-${swatch}` }), text));
+  return [
+    ...series.map((name) => entry(name, `${name} ${metrics[name].name}`, metrics[name].definition)),
+    entry('loss', 'loss of the batch (right axis)'),
+  ];
+}
 
 export class TuningSection {
   readonly element: HTMLElement;
   readonly #canvas = h('canvas', { role: 'img' });
+  readonly #legend = h('ul', { class: 'legend' });
   readonly #words = h('p', { class: 'words' });
   readonly #rate = h('p', { class: 'muted' });
   readonly #table = h('div', {});
@@ -29,37 +46,11 @@ export class TuningSection {
   #run = '';
 
   constructor() {
-    const legend = h(
-      'ul',
-      { class: 'legend' },
-      ...series.map((name) =>
-        h(
-          'li',
-          { title: metrics[name].definition },
-          h(
-            'span',
-            { class: 'mode-name' },
-            h('span', { class: `line-swatch series-${name}` }),
-            `${name} ${metrics[name].name}`,
-          ),
-        ),
-      ),
-      h(
-        'li',
-        {},
-        h(
-          'span',
-          { class: 'mode-name' },
-          h('span', { class: 'line-swatch series-loss' }),
-          'loss of the batch (right axis)',
-        ),
-      ),
-    );
     this.element = h(
       'section',
       { 'aria-labelledby': 'tuning-heading' },
       h('div', { class: 'heading-row' }, h('h2', { id: 'tuning-heading' }, 'Tuning curve'), this.#choice.element),
-      h('figure', {}, legend, h('div', { class: 'chart chart-tuning' }, this.#canvas)),
+      h('figure', {}, this.#legend, h('div', { class: 'chart chart-tuning' }, this.#canvas)),
       this.#words,
       this.#rate,
       this.#table,
@@ -92,11 +83,13 @@ export class TuningSection {
     const { learningRate } = run;
     this.#rate.hidden = !learningRate;
     this.#rate.textContent = learningRate ? `Learning rate ${learningRateInWords(learningRate)}.` : '';
-    render(this.#table, [this.#run, tuning.length], () => this.#tableContent(tuning));
+    const series = curvesOf(validationsOf(tuning));
+    render(this.#legend, [series], () => legendOf(series));
+    render(this.#table, [this.#run, tuning.length], () => this.#tableContent(tuning, series));
     this.#draw(tuning, run.settings.softPrompt?.steps ?? 0);
   }
 
-  #tableContent(tuning: readonly TuningRecord[]): Child[] {
+  #tableContent(tuning: readonly TuningRecord[], series: readonly CurveName[]): Child[] {
     const losses = new Map(stepsOf(tuning).map(({ step, loss }) => [step, loss]));
     return [
       h(
@@ -155,7 +148,9 @@ export class TuningSection {
       `Tuning curve. ${tuningInWords(tuning)} The data table below has the figures.`,
     );
     this.#validations = validations;
+    const series = curvesOf(validations);
     const styles = {
+      LL: { pointStyle: 'triangle', borderDash: [], borderColor: colours.S },
       F: { pointStyle: 'circle', borderDash: [], borderColor: colours.F },
       S: { pointStyle: 'triangle', borderDash: [], borderColor: colours.S },
       K: { pointStyle: 'rect', borderDash: [6, 3], borderColor: colours.K },
@@ -166,7 +161,7 @@ export class TuningSection {
         yAxisID: 'y',
         data: validations.flatMap((record) => {
           const value = record[name];
-          return value === null ? [] : [{ x: record.step, y: 100 * value }];
+          return value === null || value === undefined ? [] : [{ x: record.step, y: 100 * value }];
         }),
         ...styles[name],
         borderDash: [...styles[name].borderDash],
@@ -251,7 +246,7 @@ export class TuningSection {
             callbacks: {
               title: ([first]) => `step ${first?.parsed.x ?? ''}`,
               label: ({ dataset, parsed }) => {
-                const name = series.find((one) => one === dataset.label);
+                const name = curvesOf(this.#validations).find((one) => one === dataset.label);
                 const record = this.#validations.find(({ step }) => step === parsed.x);
                 return ` ${dataset.label}: ${name && record ? percent(shareAt(record, name)) : (parsed.y ?? 0).toFixed(3)}`;
               },
