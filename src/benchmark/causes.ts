@@ -3,7 +3,7 @@
  * what leaves nothing else to say (empty, refusal) over what the answer looks like to whether there is one at all.
  */
 import type { FailureCause, Reading, StopReason } from '../shared/results.ts';
-import { eitherNumber, numbersIn, numberValue } from './number-value.ts';
+import { eitherNumber, numbersIn } from './number-value.ts';
 import { strip } from './python.ts';
 import { answerPart, runOnAt } from './readers-common.ts';
 import { letterCandidates } from './readers-letter.ts';
@@ -81,22 +81,16 @@ const wordsOf = (text: string): string =>
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();
 
+/**
+ * The output says the question again: its first words are words of the question in their order, six or more, and they are
+ * most of it. An answer that begins with the question's words and goes on to its own ("Janet sells …, so …") does not.
+ */
 function repeatsQuestion({ output, question }: FailedOutput): boolean {
-  const [said, asked] = [wordsOf(output), wordsOf(question)];
-  if (said.split(' ').length < 6) return false;
-  // Its beginning is the question's beginning, or its last line.
-  const head = said.split(' ').slice(0, 6).join(' ');
-  const last = wordsOf(
-    question
-      .split('\n')
-      .filter((line) => wordsOf(line).split(' ').length >= 4)
-      .at(-1) ?? '',
-  );
-  return (
-    asked.startsWith(head) ||
-    (last !== '' && said.startsWith(last)) ||
-    asked.includes(said.split(' ').slice(0, 10).join(' '))
-  );
+  const said = wordsOf(output).split(' ');
+  const asked = ` ${wordsOf(question)} `;
+  let shared = 0;
+  while (shared < said.length && asked.includes(` ${said.slice(0, shared + 1).join(' ')} `)) shared++;
+  return shared >= 6 && shared >= 0.6 * said.length;
 }
 
 /** Choices that an output names without denying them; letters of choices too where letters are asked for. */
@@ -142,13 +136,17 @@ const letterOnly = ({ kind, output, options, question }: FailedOutput): boolean 
   return match !== null && options.length > 0 && (match[1] ?? '').toUpperCase().charCodeAt(0) - 65 < options.length;
 };
 
-function ranOn({ output, question, stop, lenient, accepts }: FailedOutput): boolean {
+function ranOn({ output, question, stop, lenient, accepts, kind, options }: FailedOutput): boolean {
   const at = runOnAt(output, question);
   if (lenient.answer === null) return false;
   if (at < output.length && (lenient.span?.[1] ?? 0) <= at) return true;
-  // Text behind a complete answer: the first line has the form, and more follows or nothing stopped it.
+  // Text behind a complete answer: the first line is the answer, with no more than a few words to it, and more follows or
+  // nothing stopped it.
   const [firstLine = '', ...rest] = strip(output).split('\n');
-  const complete = accepts(firstLine) || numberValue(firstLine) !== null;
+  const place = firstLine.indexOf(lenient.answer);
+  const own = kind === 'letter' ? (options[lenient.answer.charCodeAt(0) - 65] ?? '') : '';
+  const others = place < 0 ? null : firstLine.replace(lenient.answer, ' ').replace(own, ' ');
+  const complete = accepts(firstLine) || (others !== null && wordsOf(others).split(' ').filter(Boolean).length <= 3);
   return complete && (stop === 'length' || rest.some((line) => strip(line) !== ''));
 }
 
@@ -180,8 +178,7 @@ export const causeTable: readonly CauseRow[] = [
   {
     cause: 'foreign number format',
     example: { output: '1.000,5', of: '1000.5' },
-    holds: ({ kind, output, question }) =>
-      kind === 'number' && foreignNumber.test(output.slice(0, runOnAt(output, question))),
+    holds: ({ kind, lenient }) => kind === 'number' && lenient.answer !== null && foreignNumber.test(lenient.answer),
   },
   {
     cause: 'LaTeX or Markdown wrapping',

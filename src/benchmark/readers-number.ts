@@ -105,8 +105,11 @@ function fromUnfinished(text: string, question: string): Found | null {
 export const number: Reader = {
   strict: (output) => wholeOutput(output, /^-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?$/),
   lenient(output, context) {
-    const text = answerPart(output, context);
-    const unfinished = context.stop === 'length' && text.trimEnd().length === output.trimEnd().length;
+    const whole = answerPart(output, context);
+    // Digits without end, until the output broke off, are no number.
+    const text =
+      context.stop === 'length' ? whole.replace(/\p{Nd}{16,}$/u, (digits) => ' '.repeat(digits.length)) : whole;
+    const unfinished = context.stop === 'length' && whole.trimEnd().length === output.trimEnd().length;
     const stated = announcedNumber(text);
     const boxed = boxedNumber(text);
     if (stated && (!boxed || stated.start > boxed.start)) return taken(stated);
