@@ -61,7 +61,7 @@ const mayImport = {
     'worker',
   ],
   editor: ['shared', 'benchmark', 'metrics', 'runs', 'study', 'worker'],
-  views: ['shared', 'hub', 'libraries', 'benchmark', 'metrics', 'runs', 'study', 'worker', 'editor'],
+  views: ['shared', 'hub', 'libraries', 'model', 'benchmark', 'metrics', 'runs', 'study', 'worker', 'editor'],
 };
 
 /** Packages that only some rooms may import. */

@@ -11,7 +11,9 @@ import {
   mayBeBenchmark,
   PromptPreviews,
   registerCompletion,
+  registerDataActions,
 } from './editor/index.ts';
+import { setDatasetFolders } from './shared/dataset-folders.ts';
 import {
   BenchmarksTree,
   LeaderboardViewProvider,
@@ -22,6 +24,7 @@ import {
   registerCommands,
   resultsViewType,
   StatusBar,
+  settings,
   Workbench,
 } from './views/index.ts';
 
@@ -33,17 +36,24 @@ export function activate(context: vscode.ExtensionContext): { workbench: Workben
   workbench = made;
   made.previews = new PromptPreviews(made);
   const lenses = new BenchmarkLenses(made);
+  setDatasetFolders(settings.datasetFolders);
+  const diagnostics = new BenchmarkDiagnostics(async (file, text) => {
+    const { checkBenchmark } = await import('./benchmark/index.ts');
+    return (await checkBenchmark(file, text)).problems;
+  }, log);
   context.subscriptions.push(
     log,
     made,
     made.previews,
     lenses,
     vscode.languages.registerCodeLensProvider(benchmarkFiles, lenses),
-    new BenchmarkDiagnostics(async (file, text) => {
-      const { checkBenchmark } = await import('./benchmark/index.ts');
-      return (await checkBenchmark(file, text)).problems;
-    }, log),
+    diagnostics,
     registerCompletion(),
+    registerDataActions(),
+    made.onDataChange((file) => {
+      diagnostics.refresh();
+      if (file !== null) made.previews?.refresh(file);
+    }),
     registerCommands(made),
     vscode.window.registerTreeDataProvider('softbench.models', new ModelsTree(made.models)),
     vscode.window.registerTreeDataProvider(
@@ -61,6 +71,11 @@ export function activate(context: vscode.ExtensionContext): { workbench: Workben
     followJobs(made),
     onSettingsChange((affects) => {
       if (affects('modelFolders')) made.models.refresh();
+      if (affects('datasetFolders')) {
+        setDatasetFolders(settings.datasetFolders);
+        // The worker knows them by its environment.
+        void made.restartWorker().then(() => made.dataChanged(null));
+      }
       if (affects('store')) made.runs.refreshSoon();
     }),
     vscode.workspace.onDidChangeWorkspaceFolders(() => {

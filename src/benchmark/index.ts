@@ -14,6 +14,7 @@ export {
   planDataset,
 } from './dataset-download.ts';
 export { readFolder } from './dataset-places.ts';
+export { type SplitSize, splitSizes } from './dataset-rows.ts';
 export { dataKeys, fewShotKeys, generationKeys, type Key, softbenchKeys, softPromptKeys, taskKeys } from './keys.ts';
 export { checkBenchmark, openBenchmark } from './open.ts';
 export type * from './types.ts';

@@ -40,6 +40,11 @@ export class BenchmarkDiagnostics implements vscode.Disposable {
     for (const open of vscode.workspace.textDocuments) this.#soon(open, 0);
   }
 
+  /** Checks again what is open: data that was missing may be there. */
+  refresh(): void {
+    for (const open of vscode.workspace.textDocuments) this.#soon(open, 0);
+  }
+
   #soon(document: vscode.TextDocument, milliseconds: number): void {
     if (!mayBeBenchmark(document) || document.uri.scheme !== 'file') return;
     const key = document.uri.toString();

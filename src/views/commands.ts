@@ -5,6 +5,7 @@ import { findTask } from '../editor/detect.ts';
 import { resultWords } from '../editor/words.ts';
 import { asError, HumanError } from '../shared/errors.ts';
 import { isImportedPlace } from '../shared/imported.ts';
+import { downloadDataset, downloadModel, mapDataset, offerData } from './downloads.ts';
 import { exportRun, importResults } from './exchange.ts';
 import { installLibraries, showProviders } from './gpu-libraries.ts';
 import type { Subject } from './live-results.ts';
@@ -58,6 +59,8 @@ export const commands: readonly Command[] = [
     id: 'softbench.previewPrompts',
     run: async (workbench, first) => {
       const file = await benchmarkOf(workbench, first);
+      // Shown all the same: the page says what is wrong, and is drawn again once the data is there.
+      if (file && vscode.workspace.isTrusted) void offerData(workbench, file).catch(() => false);
       if (file) await workbench.previews?.show(file, await taskOf(file));
     },
   },
@@ -248,6 +251,23 @@ export const commands: readonly Command[] = [
     id: 'softbench.openSettings',
     run: () => vscode.commands.executeCommand('workbench.action.openSettings', '@ext:softbench.softbench'),
   },
+  {
+    id: 'softbench.downloadDataset',
+    disabled: needsTrust,
+    run: async (workbench, first) => {
+      const file = await benchmarkOf(workbench, first);
+      if (file) await downloadDataset(workbench, file);
+    },
+  },
+  {
+    id: 'softbench.mapDataset',
+    disabled: needsTrust,
+    run: async (workbench, first) => {
+      const file = await benchmarkOf(workbench, first);
+      if (file) await mapDataset(workbench, file);
+    },
+  },
+  { id: 'softbench.downloadModel', disabled: needsTrust, run: (workbench) => downloadModel(workbench) },
   { id: 'softbench.installLibraries', disabled: needsTrust, run: (workbench) => installLibraries(workbench) },
   { id: 'softbench.showProviders', disabled: needsTrust, run: (workbench) => showProviders(workbench) },
   {

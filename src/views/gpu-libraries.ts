@@ -68,7 +68,7 @@ export async function installLibraries(workbench: Workbench): Promise<void> {
 }
 
 /** The environment with the editor's own proxy settings, which go before it. */
-function proxyEnvironment(): NodeJS.ProcessEnv {
+export function proxyEnvironment(): NodeJS.ProcessEnv {
   const http = vscode.workspace.getConfiguration('http');
   const proxy = http.get<string>('proxy')?.trim();
   const none = http.get<string[]>('noProxy') ?? [];

@@ -3,7 +3,7 @@ export { registerCommands } from './commands.ts';
 export { throttle } from './emitter.ts';
 export { LeaderboardViewProvider, leaderboardViewType } from './leaderboard-view.ts';
 export { resultsViewType } from './results-panels.ts';
-export { onSettingsChange } from './settings.ts';
+export { onSettingsChange, settings } from './settings.ts';
 export { StatusBar } from './status-bar.ts';
 export { BenchmarksTree, ModelsTree, RunsTree } from './trees.ts';
 export { Workbench } from './workbench.ts';

@@ -66,6 +66,19 @@ export const settings = {
     });
   },
 
+  /** Folders in place of data sets, by id; absolute paths. Those of the environment come behind. */
+  get datasetFolders(): Record<string, string> {
+    const value = get('datasetFolders');
+    if (typeof value !== 'object' || value === null) return {};
+    const [folder] = vscode.workspace.workspaceFolders ?? [];
+    return Object.fromEntries(
+      Object.entries(value).flatMap(([id, one]) => {
+        const path = typeof one === 'string' ? resolvePath(one, folder?.uri.fsPath ?? null) : null;
+        return path ? [[id, path]] : [];
+      }),
+    );
+  },
+
   /** The store of a workspace folder; null where the setting needs a folder and none is open. */
   store(folder: vscode.WorkspaceFolder | undefined): string | null {
     const value = get('store', folder?.uri);

@@ -4,10 +4,11 @@ import * as vscode from 'vscode';
 import type { Benchmark } from '../benchmark/types.ts';
 import { resultWords } from '../editor/words.ts';
 import { formatShare } from '../metrics/index.ts';
-import { HumanError, sentenceOf } from '../shared/errors.ts';
+import { CancelledError, HumanError, sentenceOf } from '../shared/errors.ts';
 import type { PromptMode } from '../shared/modes.ts';
 import type { JobRequest } from '../shared/protocol.ts';
 import type { ChatRequest, ChatSettings, RunFile } from '../shared/results.ts';
+import { offerData } from './downloads.ts';
 import { isOver, type Job, type JobKind, newGroup } from './jobs.ts';
 import { chooseModel } from './pick-model.ts';
 import { openAt } from './results-panels.ts';
@@ -112,6 +113,8 @@ export class StartJobs {
     // What runs is what is on disk.
     if (document?.isDirty && !(await document.save()))
       throw new HumanError('disk', 'The benchmark file could not be saved, so it was not run.', { place: { file } });
+    if (!(await offerData(this.#workbench, file)))
+      throw new CancelledError('Not run: its data is not on this machine.');
     const { openBenchmark } = await import('../benchmark/index.ts');
     return openBenchmark(file);
   }

@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import type { LensSource, LensState, PreviewSource, PromptPreviews } from '../editor/index.ts';
 import type { RunFolder } from '../runs/index.ts';
+import { foldersVariable } from '../shared/dataset-folders.ts';
 import type { ModelReport, PromptPreview, WorkerApi } from '../shared/protocol.ts';
 import type { WorkerClient } from '../worker/index.ts';
 import { Benchmarks } from './benchmarks.ts';
@@ -52,7 +53,7 @@ export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
       ([{ WorkerClient }, { libraryEnvironment }]) =>
         new WorkerClient<WorkerApi>({
           file: vscode.Uri.joinPath(this.context.extensionUri, 'dist', 'worker.js').fsPath,
-          environment: () => libraryEnvironment(this.librariesFolder),
+          environment: () => ({ ...libraryEnvironment(this.librariesFolder), ...dataEnvironment() }),
           log: (message) => this.log.info(message),
         }),
     );
@@ -83,6 +84,14 @@ export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
       }),
     );
     return true;
+  }
+
+  /** Data of a benchmark has come, or others are read now: problems are looked for and previews drawn again. */
+  readonly #dataChanged = new vscode.EventEmitter<string | null>();
+  readonly onDataChange = this.#dataChanged.event;
+  /** @param file null: any */
+  dataChanged(file: string | null): void {
+    this.#dataChanged.fire(file);
   }
 
   async inspect(folder: string): Promise<ModelReport> {
@@ -158,6 +167,12 @@ export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
   async shutDown(): Promise<void> {
     await (await this.#worker)?.dispose();
   }
+}
+
+/** The mapped folders for the worker, which is a process of its own. */
+function dataEnvironment(): NodeJS.ProcessEnv {
+  const folders = settings.datasetFolders;
+  return Object.keys(folders).length > 0 ? { [foldersVariable]: JSON.stringify(folders) } : {};
 }
 
 /** The newest run of a benchmark × model, where it did not finish. */
