@@ -6,12 +6,12 @@
 import type { Benchmark } from '../benchmark/types.ts';
 import { likelihoodVerdict } from '../metrics/index.ts';
 import { CancelledError, throwIfCancelled } from '../shared/errors.ts';
+import { Random } from '../shared/random.ts';
 import type { SoftPromptSettings, TuningRecord } from '../shared/results.ts';
 import { newAdamState } from './adam.ts';
 import { type PreparedItem, prepareItem, scoreItems } from './asking.ts';
 import { planBatches } from './examples.ts';
 import type { LanguageModel, SoftPrompt } from './language-model.ts';
-import { Random } from './random.ts';
 import { decideLearningRate } from './rate-trials.ts';
 import { promptFacts, recordOf } from './records.ts';
 import type { RunWriter, TuningCheckpoint } from './run-store.ts';

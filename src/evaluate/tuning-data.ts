@@ -3,7 +3,7 @@ import type { Benchmark, Item } from '../benchmark/types.ts';
 import { HumanError } from '../shared/errors.ts';
 import type { SoftPromptSettings } from '../shared/results.ts';
 import type { LanguageModel, Tokenizer, TrainingExample } from './language-model.ts';
-import { Random } from './random.ts';
+import { Random } from '../shared/random.ts';
 import { encodeExample, encodeText, prefixToken } from './text.ts';
 
 export interface TuningData {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { adamStep, cosineLearningRate, newAdamState } from '../../src/evaluate/adam.ts';
 import { planBatches } from '../../src/evaluate/examples.ts';
-import { Random } from '../../src/evaluate/random.ts';
+import { Random } from '../../src/shared/random.ts';
 import reference from './optimiser.json' with { type: 'json' };
 
 describe('Adam with gradients of length 1 and cosine decay', () => {

@@ -1,5 +1,5 @@
 /**
- * Seeded random numbers: the same seed gives the same soft prompt, batches and validation slice on every machine.
+ * Seeded random numbers: the same seed gives the same soft prompt, batches, validation slice and bootstrap on every machine.
  * The generator is xoshiro128** (Blackman & Vigna 2018), its state filled from the seed by splitmix32.
  */
 export class Random {
