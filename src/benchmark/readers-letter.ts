@@ -118,11 +118,11 @@ function decisions(text: string, options: readonly string[]): { start: number; l
   return found;
 }
 
-/** `A or B`, `(A), (B)`, `A and C`, `A/B`. */
+/** `A or B`, `(A), (B)`, `A and C`, `A/B`; not `B, and A is wrong`. */
 function isOneOfSeveral(text: string, start: number, options: readonly string[]): boolean {
   const behind = text.slice(start + 1, start + 40);
   const next = new RegExp(
-    `^[)\\]}*_"'”’.]*(?:\\s*(?:,|/|&|;)\\s*(?:(?:or|and)\\s+)?|\\s+(?:or|and|and/or|oder|ou|o)\\s+)(?:(?:option|choice)\\s+)?[(\\[*_"'“]*(${letterClass(options)})(?![\\p{L}\\p{N}'’])`,
+    `^[)\\]}*_"'”’.]*(?:\\s*(?:,|/|&|;)\\s*(?:(?:or|and)\\s+)?|\\s+(?:or|and|and/or|oder|ou|o)\\s+)(?:(?:option|choice)\\s+)?[(\\[*_"'“]*(${letterClass(options)})(?![\\p{L}\\p{N}'’])(?![)\\]}*_"'”’]*\\s+(?:is|was|cannot|can|would|are)\\b)`,
     'u',
   ).exec(behind);
   return next !== null && next[1] !== text[start]?.toUpperCase();
