@@ -44,7 +44,13 @@ describe('gains in words', () => {
     expect(pairedInWords('few-shot', 'soft-prompt', paired)).toContain(
       '+21.0 points (95 % interval +13.5 to +28.5). 54 only soft-prompt has right, 12 only few-shot: a real difference',
     );
-    expect(pairedInWords('few-shot', 'soft-prompt', { ...paired, pValue: 0.4 })).toContain('no clear difference');
+    // 66 of 200 differ: Connor's formula gives 11.3 points.
+    expect(pairedInWords('few-shot', 'soft-prompt', { ...paired, pValue: 0.4 })).toContain(
+      'no clear difference (exact McNemar test, p = 0.400). So many items show a difference of 11.3 points or more reliably',
+    );
+    expect(pairedInWords('few-shot', 'soft-prompt', paired, { comparisons: 2, corrected: 0.08 })).toContain(
+      'no clear difference (exact McNemar test, p = 0.080, corrected for 2 comparisons (Holm)).',
+    );
   });
 });
 

@@ -1,5 +1,10 @@
 /** Gains between modes in words. */
-import { formatPoints, type PairedComparison, type splitGain } from '../../src/metrics/index.ts';
+import {
+  formatPoints,
+  type PairedComparison,
+  smallestDetectableDifference,
+  type splitGain,
+} from '../../src/metrics/index.ts';
 import type { PromptMode } from '../../src/shared/modes.ts';
 import { count } from '../format.ts';
 
@@ -20,13 +25,32 @@ export function gainInWords(base: PromptMode, other: PromptMode, gain: Gain): st
     : `${other} scores ${change} ${base}. One of the two has nothing in the required format, so its knowledge given format is unknown; all of the difference is counted as format.`;
 }
 
-/** The paired comparison in words; `onlyA` are items that only the base got right. */
-export function pairedInWords(base: PromptMode, other: PromptMode, paired: PairedComparison): string {
-  const { difference, low, high, onlyA, onlyB, pValue, n } = paired;
-  const p = pValue < 0.001 ? 'p < 0.001' : `p = ${pValue.toFixed(3)}`;
-  const verdict = pValue < 0.05 ? 'a real difference' : 'no clear difference';
-  return (
-    `On the ${count(n)} items of both: ${formatPoints(difference)} points (95 % interval ${formatPoints(low)} to ${formatPoints(high)}). ` +
-    `${count(onlyB)} only ${other} has right, ${count(onlyA)} only ${base}: ${verdict} (exact McNemar test, ${p}).`
-  );
+/**
+ * The paired comparison in words; `onlyA` are items that only the base got right.
+ * @param among the comparisons that are looked at together, and this one's p-value corrected for that (Holm)
+ */
+export function pairedInWords(
+  base: PromptMode,
+  other: PromptMode,
+  paired: PairedComparison,
+  among: { comparisons: number; corrected: number } = { comparisons: 1, corrected: paired.pValue },
+): string {
+  const { difference, low, high, onlyA, onlyB, n } = paired;
+  const { comparisons, corrected } = among;
+  const p = corrected < 0.001 ? 'p < 0.001' : `p = ${corrected.toFixed(3)}`;
+  const correction = comparisons > 1 ? `, corrected for ${comparisons} comparisons (Holm)` : '';
+  const clear = corrected < 0.05;
+  return [
+    `On the ${count(n)} items of both: ${formatPoints(difference)} points (95 % interval ${formatPoints(low)} to ${formatPoints(high)}).`,
+    `${count(onlyB)} only ${other} has right, ${count(onlyA)} only ${base}: ${clear ? 'a real difference' : 'no clear difference'} (exact McNemar test, ${p}${correction}).`,
+    ...(clear ? [] : [detectableInWords(paired)]),
+  ].join(' ');
+}
+
+/** What "no clear difference" is worth: how small a difference these items could have shown. */
+function detectableInWords({ n, onlyA, onlyB }: PairedComparison): string {
+  const least = smallestDetectableDifference(n, (onlyA + onlyB) / n);
+  return least === null
+    ? 'So few items that differ show no difference reliably.'
+    : `So many items show a difference of ${(100 * least).toFixed(1)} points or more reliably (4 times in 5).`;
 }

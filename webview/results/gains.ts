@@ -3,6 +3,7 @@
 import {
   comparePaired,
   formatPoints,
+  holm,
   likelihoodVerdict,
   type PairedComparison,
   splitGain,
@@ -35,6 +36,18 @@ function pair(
     b.push(theirs);
   }
   return a.length > 0 ? comparePaired(a, b) : null;
+}
+
+/** The comparisons that stand side by side, each with what its p-value is worth among them. */
+function together<T extends { paired: PairedComparison | null }>(
+  entries: readonly T[],
+): (T & { among: { comparisons: number; corrected: number } })[] {
+  const compared = entries.filter(({ paired }) => paired !== null);
+  const corrected = holm(compared.map(({ paired }) => paired?.pValue ?? 1));
+  return entries.map((entry) => ({
+    ...entry,
+    among: { comparisons: compared.length, corrected: corrected[compared.indexOf(entry)] ?? 1 },
+  }));
 }
 
 export class GainsSection {
@@ -101,10 +114,14 @@ export class GainsSection {
       h(
         'ul',
         { class: 'sentences' },
-        ...modes.flatMap(({ run }) => {
-          const paired = run.id === base.run.id ? null : pair(this.table, base.run.id, run.id, likelihoodVerdict);
-          return paired ? [h('li', {}, h('span', {}, `LL. ${pairedInWords(base.run.mode, run.mode, paired)}`))] : [];
-        }),
+        ...together(
+          modes.flatMap(({ run }) => {
+            const paired = run.id === base.run.id ? null : pair(this.table, base.run.id, run.id, likelihoodVerdict);
+            return paired ? [{ mode: run.mode, paired }] : [];
+          }),
+        ).map(({ mode, paired, among }) =>
+          h('li', {}, h('span', {}, `LL. ${pairedInWords(base.run.mode, mode, paired, among)}`)),
+        ),
       ),
       h('p', { class: 'note' }, likelihoodsOnlyNote),
     ];
@@ -114,10 +131,12 @@ export class GainsSection {
     const baseScores = base.summary?.scores;
     if (!baseScores) return [];
     if (modes.some(({ run }) => isLikelihoodsOnly(run))) return this.#byLikelihood(modes, base);
-    const gains = modes.flatMap(({ run, summary }) => {
-      const gain = summary && run.id !== base.run.id ? splitGain(baseScores, summary.scores) : null;
-      return gain ? [{ mode: run.mode, gain, paired: pair(this.table, base.run.id, run.id) }] : [];
-    });
+    const gains = together(
+      modes.flatMap(({ run, summary }) => {
+        const gain = summary && run.id !== base.run.id ? splitGain(baseScores, summary.scores) : null;
+        return gain ? [{ mode: run.mode, gain, paired: pair(this.table, base.run.id, run.id) }] : [];
+      }),
+    );
     const largest = Math.max(0.01, ...gains.flatMap(({ gain }) => [gain.format, gain.knowledge].map(Math.abs)));
     const lost = (scores: Scores | undefined): string =>
       scores && scores.L.value !== null && scores.S.value !== null
@@ -127,12 +146,12 @@ export class GainsSection {
       h(
         'ul',
         { class: 'sentences' },
-        ...gains.map(({ mode, gain, paired }) =>
+        ...gains.map(({ mode, gain, paired, among }) =>
           h(
             'li',
             {},
             h('span', {}, gainInWords(base.run.mode, mode, gain)),
-            paired && h('span', { class: 'sub' }, pairedInWords(base.run.mode, mode, paired)),
+            paired && h('span', { class: 'sub' }, pairedInWords(base.run.mode, mode, paired, among)),
           ),
         ),
       ),
