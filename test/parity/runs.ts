@@ -55,6 +55,10 @@ export interface Sample {
 }
 
 export interface HarnessRun {
+  /** Items that were evaluated; null: all. */
+  limit: number | null;
+  /** Of a digest: texts are given by their hash, numbers to the fifth place. */
+  hashed: boolean;
   model: string;
   setting: string;
   task: string;
@@ -77,6 +81,8 @@ export function harnessRuns(model: string): HarnessRun[] {
       join(folder, 'results.json'),
     );
     return Object.entries(tokens).map(([task, { shots, requests }]) => ({
+      limit: null,
+      hashed: false,
       model,
       setting,
       task,
@@ -90,6 +96,62 @@ export function harnessRuns(model: string): HarnessRun[] {
         .map((line) => JSON.parse(line) as Sample),
     }));
   });
+}
+
+/** One request of digest.json: hashes of its texts, and what the model answered. */
+interface DigestRequest extends RequestTokens {
+  texts: string[];
+  /** An output, or log-likelihood and greedy flag. */
+  response: string | number[];
+}
+
+interface Digest {
+  shots: number;
+  requests: DigestRequest[];
+  verdicts: { item: number; filter: string; values: Record<string, unknown> }[];
+  results: Record<string, number | string>;
+}
+
+/** Items of a task in a digest, as make-parity.py. */
+const digestItems = 8;
+
+/** Runs of a model whose weights are not in the repository. */
+export function digestRuns(model: string): HarnessRun[] {
+  return Object.entries(chats).flatMap(([setting, chat]) => {
+    const file = join(fixtures, 'runs', model, setting, 'digest.json');
+    if (!existsSync(file)) return [];
+    return Object.entries(json<Record<string, Digest>>(file)).map(([task, { shots, requests, verdicts, results }]) => ({
+      limit: digestItems,
+      hashed: true,
+      model,
+      setting,
+      task,
+      shots,
+      chat,
+      requests,
+      results,
+      samples: verdicts.map(({ item, filter, values }) => {
+        const mine = requests.filter((request) => request.item === item);
+        const sample: Sample = {
+          doc_id: item,
+          filter,
+          target: '',
+          arguments: Object.fromEntries(mine.map(({ texts }, at) => [`gen_args_${at}`, { ...texts }])),
+          resps: mine.map(({ response }) => responsesOf(response)) as Sample['resps'],
+          metrics: Object.keys(values),
+          ...values,
+        };
+        return sample;
+      }),
+    }));
+  });
+}
+
+/** A response as samples_*.jsonl has it. */
+function responsesOf(response: string | number[]): (string | string[])[] {
+  if (typeof response === 'string') return [response];
+  const [sum, greedy] = response;
+  return greedy === undefined ? [String(sum)] : [[String(sum), greedy ? 'True' : 'False']];
 }
 
 /** The model's folder, in `workspace` with the chat template of these runs where the model has none. */
@@ -106,6 +168,9 @@ export function modelFolder(model: string, workspace: string): string {
   cpSync(join(fixtures, 'chat', spec.chat), join(folder, 'chat_template.jinja'));
   return folder;
 }
+
+/** Of a text in a digest. */
+export const textHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
 /** As make-parity.py's digest. */
 export const digest = (ids: readonly number[]): string =>
