@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Benchmark } from '../benchmark/types.ts';
 import { sha256 } from '../evaluate/text.ts';
+import { likelihoodVerdict } from '../metrics/index.ts';
 import { makeFolder, writeWhole } from '../runs/index.ts';
 import { throwIfCancelled } from '../shared/errors.ts';
 import { usesSoftPrompt } from '../shared/modes.ts';
@@ -64,7 +65,7 @@ async function writeRun(
   const records = await context.itemsOf({ run, summary });
   // Imported runs have items without their questions: the file of samples needs these.
   const benchmark = run.source ? null : await context.benchmarkOf(run).catch(() => null);
-  const detailed = benchmark && records.length > 0;
+  const detailed = benchmark && records.some(hasRow);
   const samples = join(target, `${uuid}_samples.jsonl`);
   const written = detailed ? await writeLines(samples, sampleLines(run, records, benchmark, evaluationId)) : null;
   const aggregate = aggregateOf(run, scores, evaluationId);
@@ -313,22 +314,36 @@ async function* sampleLines(
           in_format: String(record.inFormat),
           ...(record.generated !== false && { stop_reason: record.stop.reason, stop_marker: record.stop.marker }),
           cause: record.cause,
+          choices: record.choices,
+          likelihoods: record.likelihoods,
         }),
       });
     if (record.generated !== false) {
       yield row('S', 'strict', readingOf(record, record.strict.answer, 'strict', record.inFormat && record.right));
       yield row('L', 'lenient', readingOf(record, record.lenient.answer, 'lenient', record.lenientRight));
     }
-    if (record.choices) {
-      const best = record.choices.logLikelihoods.indexOf(Math.max(...record.choices.logLikelihoods));
-      const answer = record.choices.texts[best] ?? '';
-      yield row('LL', 'likelihood', {
+    const verdict = likelihoodVerdict(record);
+    if (verdict !== null) {
+      const answer = likeliest(record);
+      yield row('LL', likelihoodFilter, {
         output: { raw: [answer] },
-        answer_attribution: attribution(answer, 'likeliest choice'),
-        evaluation: { score: record.choices.right ? 1 : 0, is_correct: record.choices.right },
+        answer_attribution: answer === '' ? [] : attribution(answer, 'likeliest choice'),
+        evaluation: { score: verdict ? 1 : 0, is_correct: verdict },
       });
     }
   }
+}
+
+/** What stands in the place of a filter where likelihoods were compared. */
+export const likelihoodFilter = 'likelihood';
+
+/** Whole texts (rolling log-likelihoods) have no answer: nothing to write of an item. */
+const hasRow = (record: ItemRecord): boolean => record.generated !== false || likelihoodVerdict(record) !== null;
+
+/** The candidate with the highest likelihood; without candidates, the target where the model would have written it. */
+function likeliest({ choices, likelihoods, gold }: ItemRecord): string {
+  if (choices) return choices.texts[choices.logLikelihoods.indexOf(Math.max(...choices.logLikelihoods))] ?? '';
+  return likelihoods?.[0]?.greedy ? gold : '';
 }
 
 function readingOf(record: ItemRecord, answer: string | null, method: string, right: boolean): Fields {

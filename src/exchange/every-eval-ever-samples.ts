@@ -1,9 +1,11 @@
 /** Samples of "Every Eval Ever": one row a sample and result, brought into the form of lm-evaluation-harness's samples. */
 import { HumanError } from '../shared/errors.ts';
 import { failureCauses, type ItemRecord, type MetricValue, type StopReason } from '../shared/results.ts';
+import { likelihoodFilter } from './every-eval-ever-export.ts';
 import { type Fields, fieldsOf, listOf, numberOf, textOf, textsOf } from './foreign.ts';
 import type { LmEvalSample } from './lm-eval-samples.ts';
 import type { ReadOptions, Row } from './rows.ts';
+import { nothingGenerated } from './sample-judge.ts';
 import { openSamples, type SamplesFile } from './samples-file.ts';
 
 /** @param only the file has no other task: rows need not name it */
@@ -27,6 +29,7 @@ export async function everyEvalEverItems(
       parse: (path, row) => instanceOf(path, row, { task, only, numberFor }),
       order: ['none'],
       config: {},
+      likelihoodFilter,
       amend,
     },
     options,
@@ -102,16 +105,53 @@ function metricsOf(metadata: Fields): Record<string, MetricValue> {
 const stopReasons: readonly StopReason[] = ['stop-string', 'eos', 'length'];
 
 /** What a file that Softbench wrote says of an item, beyond the schema. */
-function amend(record: ItemRecord, { extra }: LmEvalSample): ItemRecord {
+function amend(record: ItemRecord, { extra, filter }: LmEvalSample): ItemRecord {
   const metadata = extra ?? {};
+  const choices = parsed<ItemRecord['choices']>(metadata.choices);
+  const likelihoods = parsed<ItemRecord['likelihoods']>(metadata.likelihoods);
   const reason = stopReasons.find((each) => each === metadata.stop_reason);
-  if (!reason) return record;
   const marker = textOf(metadata.stop_marker);
   return {
     ...record,
-    prompt: { ...record.prompt, tokens: Number(textOf(metadata.prompt_tokens) ?? 0) || 0 },
-    outputTokens: Number(textOf(metadata.output_tokens) ?? 0) || 0,
-    stop: { reason, ...(marker !== null && { marker }) },
-    cause: failureCauses.find((cause) => cause === metadata.cause) ?? null,
+    prompt: { ...record.prompt, tokens: wholeNumber(metadata.prompt_tokens) },
+    outputTokens: wholeNumber(metadata.output_tokens),
+    ...(reason && {
+      stop: { reason, ...(marker !== null && { marker }) },
+      cause: failureCauses.find((cause) => cause === metadata.cause) ?? null,
+    }),
+    ...(choices && { choices }),
+    ...(likelihoods && { likelihoods }),
+    ...(filter === likelihoodFilter && nothingGenerated),
   };
 }
+
+const wholeNumber = (value: unknown): number => Math.max(0, Math.trunc(Number(textOf(value) ?? 0)) || 0);
+
+/** JSON in a text of the metadata; what is none, or of another form, counts as missing: the store checks what it reads. */
+function parsed<Value>(value: unknown): Value | undefined {
+  const text = textOf(value);
+  if (text === null) return undefined;
+  try {
+    const found: unknown = JSON.parse(text);
+    return isChoices(found) || (Array.isArray(found) && found.every(isLikelihood)) ? (found as Value) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const isChoices = (value: unknown): boolean => {
+  const { texts, logLikelihoods, gold, right, rightNormalised } = fieldsOf(value);
+  return (
+    textsOf(texts).length === listOf(texts).length &&
+    listOf(texts).length > 0 &&
+    listOf(logLikelihoods).length === listOf(texts).length &&
+    typeof gold === 'number' &&
+    typeof right === 'boolean' &&
+    typeof rightNormalised === 'boolean'
+  );
+};
+
+const isLikelihood = (value: unknown): boolean => {
+  const { sum, tokens } = fieldsOf(value);
+  return (sum === null || typeof sum === 'number') && typeof tokens === 'number';
+};

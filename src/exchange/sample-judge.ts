@@ -281,7 +281,8 @@ function candidates({ requests }: LmEvalSample): string[] {
   return new Set(continuations).size === 1 && asked.length > 1 ? asked.map(({ context }) => context) : continuations;
 }
 
-const nothingGenerated = {
+/** What stands in a record where only likelihoods were measured. */
+export const nothingGenerated = {
   output: '',
   strict: nothing,
   lenient: nothing,

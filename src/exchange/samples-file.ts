@@ -18,6 +18,8 @@ export interface SamplesFormat {
   order: readonly string[];
   /** TaskConfig, where it is known. */
   config: Fields;
+  /** Rows of this filter have no output, but what the likelihoods chose. */
+  likelihoodFilter?: string;
   /** What the format knows of an item beyond its sample. */
   amend?(record: ItemRecord, sample: LmEvalSample): ItemRecord;
 }
@@ -56,7 +58,9 @@ export async function openSamples(
   const plan = planFilters(format.config, scan.filters);
   const first = scan.first.filter((sample) => sample.filter === plan.strict);
   const judge = new SampleJudge(format.config, plan, first);
-  const isGenerated = first[0]?.responses[0]?.some((response) => 'text' in response) ?? false;
+  const isGenerated =
+    plan.strict !== format.likelihoodFilter &&
+    (first[0]?.responses[0]?.some((response) => 'text' in response) ?? false);
   const notes = [
     plan.hasPattern
       ? `In the required format: what the filter ${plan.strict} finds.`

@@ -22,16 +22,20 @@ name = "HuggingFaceTB/SmolLM2-135M-Instruct"
 
 # (tasks, further arguments); each is a run of its own, with files of its own
 runs = [
-    ("gsm8k", ["--num_fewshot", "2", "--limit", "8", "--gen_kwargs", "max_gen_toks=96"]),
-    ("capitals", ["--num_fewshot", "0", "--limit", "12"]),
+    ("exchange_gsm8k", ["--num_fewshot", "2", "--limit", "8", "--gen_kwargs", "max_gen_toks=96"]),
+    ("exchange_capitals", ["--num_fewshot", "0", "--limit", "12"]),
     ("exchange_group,exchange_cloze,exchange_text", ["--num_fewshot", "1", "--limit", "4"]),
-    ("capitals", ["--num_fewshot", "2", "--limit", "4", "--apply_chat_template", "--system_instruction", "Be brief.", "--fewshot_as_multiturn"]),
+    ("exchange_capitals", ["--num_fewshot", "2", "--limit", "4", "--apply_chat_template", "--system_instruction", "Be brief.", "--fewshot_as_multiturn"]),
 ]
 
 with tempfile.TemporaryDirectory() as folder:
     work = Path(folder)
     for source in (fixtures / "benchmarks", fixtures / "exchange" / "tasks", fixtures.parents[1] / "examples" / "benchmarks"):
         shutil.copytree(source, work, dirs_exist_ok=True)
+    # lm-eval has tasks of these names itself.
+    for task in ("gsm8k", "aqua", "cities", "capitals"):
+        file = work / f"{task}.yaml"
+        file.write_text(re.sub(rf"(?m)^task: {task}$", f"task: exchange_{task}", file.read_text(encoding="utf-8")), encoding="utf-8")
     (work / name).parent.mkdir(parents=True)
     (work / name).symlink_to(model)
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_DATASETS_CACHE": str(work / "cache"), "TOKENIZERS_PARALLELISM": "false"}
