@@ -95,9 +95,19 @@ export function generationKeys(
   };
 }
 
-/** Keys of log-likelihoods: the tokens of context and continuation, and where the one ends. */
-export function logLikelihoodKeys(context: Context, settings: CallSettings): (request: LogLikelihoodRequest) => string {
-  const common = callDigest(context, 'log-likelihood', settings);
+type LogLikelihoodSettings = Parameters<LanguageModel['logLikelihood']>[1];
+/** A setting that the engine gains does not compile here until it is in the key, or known to change nothing. */
+const noOther: [Exclude<keyof LogLikelihoodSettings, 'batchSize' | 'softPrompt'>] extends [never] ? true : never = true;
+
+/**
+ * Keys of log-likelihoods: the soft prompt, the tokens of context and continuation, and where the one ends. No other
+ * setting is looked at, since callers may hand over objects that hold more.
+ */
+export function logLikelihoodKeys(
+  context: Context,
+  { softPrompt }: Pick<LogLikelihoodSettings, 'softPrompt'>,
+): (request: LogLikelihoodRequest) => string {
+  const common = callDigest(context, 'log-likelihood', { softPrompt, noOther });
   return ({ context: before, continuation }) =>
     createHash('sha256')
       .update(common)
