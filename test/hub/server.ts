@@ -94,7 +94,9 @@ export class HubServer {
       if (authorization) return this.#refuse(response, 400, 'InvalidArgument', 'Only one auth mechanism allowed');
       return this.#send(request, response, this.#blobs.get(pathname.slice(1)) ?? Buffer.alloc(0), {});
     }
-    const api = /^\/api\/(dataset|model)s\/([^/]+\/[^/]+|[^/]+)\/(revision|tree)\/([^/]+)$/.exec(pathname);
+    const api = /^\/api\/(dataset|model)s\/([^/]+\/[^/]+|[^/]+)\/(revision|tree|paths-info)\/([^/]+)(?:\/(.*))?$/.exec(
+      pathname,
+    );
     const file = /^\/(datasets\/)?([^/]+\/[^/]+|[^/]+)\/resolve\/([^/]+)\/(.+)$/.exec(pathname);
     const kind = api ? api[1] : file?.[1] ? 'dataset' : 'model';
     const id = api?.[2] ?? file?.[2];
@@ -119,7 +121,13 @@ export class HubServer {
       return response.writeHead(200, { 'Content-Type': 'text/html' }).end(this.behaviour.page);
     }
     if (api?.[3] === 'revision') return this.#json(response, this.#info(found, commit));
-    if (api) return this.#tree(response, found, files, pathname, Number(searchParams.get('cursor') ?? 0));
+    if (api?.[3] === 'paths-info') return this.#paths(request, response, found, files);
+    if (api) {
+      const under = decodeURIComponent(api[5] ?? '');
+      const entries = this.#entries(found, files, under, searchParams.get('recursive')?.toLowerCase() === 'true');
+      if (under && entries.length === 0) return this.#refuse(response, 404, 'EntryNotFound', 'No such folder');
+      return this.#page(response, entries, pathname, Number(searchParams.get('cursor') ?? 0));
+    }
     if (found.gated && authorization === undefined)
       return this.#refuse(response, 401, 'GatedRepo', `Access to ${found.kind} ${found.id} is restricted.`);
     const stored = files[decodeURIComponent(file?.[4] ?? '')];
@@ -157,13 +165,13 @@ export class HubServer {
     };
   }
 
-  #tree(
-    response: ServerResponse,
+  /** Folders and files below a folder, as the API lists them. */
+  #entries(
     found: ServedRepository,
     files: Record<string, Buffer | string>,
-    path: string,
-    cursor: number,
-  ): void {
+    under: string,
+    recursive: boolean,
+  ): { path: string }[] {
     const folders = new Set(
       Object.keys(files).flatMap((file) =>
         file
@@ -172,24 +180,55 @@ export class HubServer {
           .map((_, at, parts) => parts.slice(0, at + 1).join('/')),
       ),
     );
-    const entries = [
+    const inside = ({ path }: { path: string }): boolean =>
+      (under === '' || path.startsWith(`${under}/`)) &&
+      (recursive || !path.slice(under === '' ? 0 : under.length + 1).includes('/'));
+    return [
       ...[...folders].map((folder) => ({ type: 'directory', path: folder, oid: '0'.repeat(40), size: 0 })),
       ...Object.entries(files).map(([file, stored]) => {
         const content = Buffer.from(stored);
         const isLarge = content.length >= (found.largeFrom ?? Number.POSITIVE_INFINITY);
         return {
           type: 'file',
-          path: this.behaviour.rename?.(file) ?? file,
+          path: file,
           size: content.length,
           oid: gitDigest(isLarge ? Buffer.from('pointer') : content),
           ...(isLarge && { lfs: { oid: sha('sha256', content), size: content.length, pointerSize: 130 } }),
         };
       }),
-    ];
+    ]
+      .filter(inside)
+      .map((entry) => ({ ...entry, path: this.behaviour.rename?.(entry.path) ?? entry.path }));
+  }
+
+  #page(response: ServerResponse, entries: readonly unknown[], path: string, cursor: number): void {
     const next = cursor + pageLength;
     const host = this.behaviour.ownNext ? 'https://huggingface.co' : this.address;
     this.#json(response, entries.slice(cursor, next), {
       ...(next < entries.length && { Link: `<${host}${path}?recursive=true&cursor=${next}>; rel="next"` }),
+    });
+  }
+
+  /** What is at each of the paths that the body names. */
+  #paths(
+    request: IncomingMessage,
+    response: ServerResponse,
+    found: ServedRepository,
+    files: Record<string, Buffer | string>,
+  ): void {
+    let body = '';
+    request.setEncoding('utf8').on('data', (text: string) => {
+      body += text;
+    });
+    request.on('end', () => {
+      const { paths }: { paths: string | string[] } = request.headers['content-type']?.includes('json')
+        ? JSON.parse(body)
+        : { paths: new URLSearchParams(body).getAll('paths') };
+      const wanted = new Set([paths].flat());
+      this.#json(
+        response,
+        this.#entries(found, files, '', true).filter(({ path }) => wanted.has(path)),
+      );
     });
   }
 
