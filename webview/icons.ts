@@ -18,6 +18,8 @@ const shapes: Record<Verdict, () => SVGElement[]> = {
   likely: () => [svg('path', { d: 'M8 3l5.5 10h-11z', class: 'solid' })],
   // a triangle upside down, its outline
   unlikely: () => [svg('path', { d: 'M8 13L2.5 3h11z', class: 'line' })],
+  // a dash
+  unscored: () => [svg('path', { d: 'M3.5 8h9', class: 'line' })],
   // a square
   measured: () => [svg('path', { d: 'M3.5 3.5h9v9h-9z', class: 'line' })],
 };

@@ -37,8 +37,17 @@ export const modeHints: Record<PromptMode, string> = {
   'few-shot+soft-prompt': 'learned vectors, solved examples, then the question; with position: suffix the vectors last',
 };
 
-/** The last three are of items for which nothing was generated. */
-export const verdictNames = ['right', 'unformatted', 'wrong', 'neither', 'likely', 'unlikely', 'measured'] as const;
+/** The last but one three are of items for which nothing was generated; the last is of outputs only. */
+export const verdictNames = [
+  'right',
+  'unformatted',
+  'wrong',
+  'neither',
+  'likely',
+  'unlikely',
+  'measured',
+  'unscored',
+] as const;
 export type Verdict = (typeof verdictNames)[number];
 
 /** The verdicts to choose from: of outputs and of likelihoods, each where there are such items. */
@@ -65,9 +74,11 @@ export const verdicts: Record<Verdict, { label: string; sentence: string }> = {
     sentence: 'Another candidate is likelier, or the model would write something else than the target.',
   },
   measured: { label: 'measured', sentence: 'The likelihood of the text was measured: there is no right or wrong.' },
+  unscored: { label: 'not scored', sentence: 'The output was kept and not judged: re-scoring the run does that.' },
 };
 
 export function verdictOf(record: ItemRecord): Verdict {
+  if (record.scored === false) return 'unscored';
   if (record.generated === false) {
     const verdict = likelihoodVerdict(record);
     return verdict === null ? 'measured' : verdict ? 'likely' : 'unlikely';

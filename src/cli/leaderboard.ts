@@ -1,14 +1,12 @@
 /** `softbench leaderboard`: the newest finished run of each model × benchmark × mode. */
 import { resolve } from 'node:path';
+import { figureWords, metricRows, shareNames } from '../metrics/index.ts';
 import { makeFolder, openRunStore, writeWhole } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import { isPromptMode, promptModes } from '../shared/modes.ts';
-import { leaderboard, leaderboardCsv, leaderboardMarkdown, type RankedMetric, rankModels } from '../study/index.ts';
+import { leaderboard, leaderboardCsv, leaderboardMarkdown, rankModels } from '../study/index.ts';
 import { type Command, commonOptions, exitCodes, operands, storeFolder, storeOption } from './command.ts';
-import { shareText } from './tables.ts';
 import { table } from './terminal.ts';
-
-const metrics: RankedMetric[] = ['F', 'S', 'K', 'L', 'LL'];
 
 export const leaderboardCommand: Command = {
   name: 'leaderboard',
@@ -22,24 +20,29 @@ export const leaderboardCommand: Command = {
       value: 'MODE',
       help: `rank by this prompt mode: ${promptModes.join(', ')} (default: soft-prompt)`,
     },
-    metric: { type: 'text', value: 'METRIC', help: `rank by ${metrics.join(', ')} (default: S)` },
+    metric: {
+      type: 'text',
+      value: 'METRIC',
+      help: `rank by ${shareNames.join(', ')}, or a metric of the benchmark files: acc, "exact_match,strict" (default: S)`,
+    },
     export: { type: 'text', value: 'FILE', help: 'write all modes and metrics as a table: .csv or .md' },
     ...commonOptions,
   },
   async run(given, terminal) {
     operands(given, [] as const);
     const mode = given.text('mode') ?? 'soft-prompt';
-    const metric = metrics.find((name) => name === (given.text('metric') ?? 'S'));
+    const metric = given.text('metric') ?? 'S';
     if (!isPromptMode(mode))
       throw new HumanError('bad-input', `"${mode}" is not a prompt mode.`, {
         todo: `Use one of: ${promptModes.join(', ')}.`,
       });
-    if (!metric)
-      throw new HumanError('bad-input', `"${given.text('metric')}" is not a metric.`, {
-        todo: `Use one of: ${metrics.join(', ')}.`,
-      });
     const { runs, unreadable } = await openRunStore(storeFolder(given)).list();
     const view = leaderboard(runs);
+    const known = [...shareNames, ...metricRows(view.cells.map(({ cell }) => cell.summary)).map(({ key }) => key)];
+    if (!known.some((key) => key === metric || key.split(',')[0] === metric))
+      throw new HumanError('bad-input', `"${metric}" is not a metric of the runs in this store.`, {
+        todo: `Use one of: ${known.join(' ')}.`,
+      });
     const file = given.text('export');
     if (file !== undefined) await exportTable(resolve(file), view);
     const rankings = view.benchmarks.map(({ task }) => ({ task, models: rankModels(view, { task, mode, metric }) }));
@@ -57,7 +60,7 @@ export const leaderboardCommand: Command = {
           models.map(({ model, rank, bestRank, worstRank, share, softPromptPosition, imported }) => [
             `${rank}${bestRank === worstRank ? '' : ` (${bestRank}–${worstRank})`}`,
             softPromptPosition ? `${model} (${softPromptPosition})` : model,
-            shareText(share),
+            figureWords(share),
             imported ? imported.words : '',
           ]),
         ))

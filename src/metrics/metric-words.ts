@@ -1,5 +1,6 @@
 /** The metrics of a benchmark file in words, the same in pages, in the editor and on the command line. */
 import type { MetricScore, RunSummary } from '../shared/results.ts';
+import { formatInterval, formatShare } from './format.ts';
 
 /** "0.1213", as lm-evaluation-harness prints figures; "–" where there is none. */
 export const formatFigure = (value: number | null): string =>
@@ -56,3 +57,51 @@ export function metricResults({ measures = [] }: Pick<RunSummary, 'measures'>): 
     ]),
   );
 }
+
+/** What models are ranked by, besides the metrics of their benchmark files. */
+export const shareNames = ['F', 'S', 'K', 'L', 'LL'] as const;
+export type ShareName = (typeof shareNames)[number];
+export const isShareName = (name: string): name is ShareName => shareNames.some((one) => one === name);
+
+/** A figure that models are ranked by, with its 95 % interval. */
+export interface Figure {
+  value: number;
+  low: number;
+  high: number;
+  n: number;
+  higherIsBetter: boolean;
+  /** A share of items: shown as a percentage. */
+  isShare: boolean;
+}
+
+/** Two standard errors either way, as the normal distribution has it for 95 %. */
+const interval95 = 1.959964;
+
+/**
+ * A figure of a run by name: F, S, K, L, LL, or a metric of its benchmark file by its key ("exact_match,strict-match") or by
+ * its name alone, which takes the file's first filter. Null where the run has it not.
+ */
+export function figureOf(summary: Pick<RunSummary, 'scores' | 'measures'>, name: string): Figure | null {
+  if (isShareName(name)) {
+    const share = summary.scores[name];
+    if (!share || share.value === null) return null;
+    const { value, low, high, n } = share;
+    return { value, low, high, n, higherIsBetter: true, isShare: true };
+  }
+  const score = summary.measures?.find((one) => metricKey(one) === name || one.metric === name);
+  if (!score || score.value === null) return null;
+  const { value, n, higherIsBetter } = score;
+  const half = interval95 * (score.standardError ?? 0);
+  return { value, low: value - half, high: value + half, n, higherIsBetter, isShare: false };
+}
+
+/** The figure in words, with its interval where there is one. */
+export function figureWords({ value, low, high, isShare }: Figure): string {
+  if (isShare) return `${formatShare({ value, low, high })} (${formatInterval({ value, low, high })})`;
+  return formatFigure(value) + (low < high ? ` (${formatFigure(low)}–${formatFigure(high)})` : '');
+}
+
+/** Is the first surely better: is all of its interval better than all of the other's? */
+export const isSurelyBetter = (a: Figure, b: Figure): boolean => (a.higherIsBetter ? a.low > b.high : a.high < b.low);
+
+export const isBetter = (a: Figure, b: Figure): boolean => (a.higherIsBetter ? a.value > b.value : a.value < b.value);

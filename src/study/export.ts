@@ -1,5 +1,5 @@
 /** A leaderboard as a Markdown or CSV table: one row a model × benchmark × mode. */
-import { formatInterval, formatShare } from '../metrics/index.ts';
+import { formatInterval, formatMetric, formatShare, metricKey, metricRows, metricTitle } from '../metrics/index.ts';
 import type { LeaderboardView } from '../shared/protocol.ts';
 import type { Scores, Share } from '../shared/results.ts';
 
@@ -13,6 +13,7 @@ const metrics: { name: string; of(scores: Scores): Share | null }[] = [
 
 /** For people: shares with their intervals. */
 export function leaderboardMarkdown({ cells }: LeaderboardView): string {
+  const measured = cells.some(({ cell }) => cell.summary.measures?.length);
   const rows = cells.map(({ model, task, mode, cell: { summary, softPromptPosition: position, imported } }) => [
     task,
     imported ? `${model} (${imported.words})` : model,
@@ -22,8 +23,16 @@ export function leaderboardMarkdown({ cells }: LeaderboardView): string {
       const share = of(summary.scores);
       return share === null || share.value === null ? '–' : `${formatShare(share)} (${formatInterval(share)})`;
     }),
+    ...(measured ? [(summary.measures ?? []).map((one) => `${metricTitle(one)} ${formatMetric(one)}`).join(', ')] : []),
   ]);
-  const head = ['benchmark', 'model', 'mode', 'n', ...metrics.map(({ name }) => name)];
+  const head = [
+    'benchmark',
+    'model',
+    'mode',
+    'n',
+    ...metrics.map(({ name }) => name),
+    ...(measured ? ['metrics of the file'] : []),
+  ];
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   return `${[line(head), line(head.map((_, i) => (i > 2 ? '--:' : '---'))), ...rows.map(line)].join('\n')}\n`;
@@ -31,6 +40,7 @@ export function leaderboardMarkdown({ cells }: LeaderboardView): string {
 
 /** For programs: full precision, one column a number (RFC 4180). */
 export function leaderboardCsv({ cells }: LeaderboardView): string {
+  const measures = metricRows(cells.map(({ cell }) => cell.summary));
   const mixed = cells.some(({ cell }) => cell.imported);
   const head = [
     'benchmark',
@@ -39,6 +49,7 @@ export function leaderboardCsv({ cells }: LeaderboardView): string {
     'run',
     'n',
     ...metrics.flatMap(({ name }) => [name, `${name}_low`, `${name}_high`]),
+    ...measures.flatMap(({ key }) => [key, `${key}_stderr`]),
     ...(mixed ? ['origin'] : []),
   ];
   const rows = cells.map(({ model, task, mode, cell }): (string | number)[] => {
@@ -52,6 +63,10 @@ export function leaderboardCsv({ cells }: LeaderboardView): string {
       ...metrics.flatMap(({ of }): (string | number)[] => {
         const share = of(summary.scores);
         return share === null || share.value === null ? ['', '', ''] : [share.value, share.low, share.high];
+      }),
+      ...measures.flatMap(({ key }): (string | number)[] => {
+        const score = summary.measures?.find((one) => metricKey(one) === key);
+        return [score?.value ?? '', score?.standardError ?? ''];
       }),
       ...(mixed ? [imported ? imported.words : 'measured'] : []),
     ];

@@ -1,13 +1,14 @@
 /** Ranks of models, with ties as ties and with the ranks that their intervals allow. */
+import { type Figure, figureOf, isBetter, isSurelyBetter, type ShareName } from '../metrics/index.ts';
 import { type PromptMode, promptModes } from '../shared/modes.ts';
 import type { LeaderboardCell, LeaderboardView } from '../shared/protocol.ts';
-import type { Scores, Share } from '../shared/results.ts';
 
-export type RankedMetric = 'F' | 'S' | 'K' | 'L' | 'LL';
+/** F, S, K, L, LL, or a metric of the benchmark files by its key or name. */
+export type RankedMetric = ShareName | (string & {});
 
 export interface RankedModel {
   model: string;
-  share: Share;
+  share: Figure;
   /** 1 for the best; models of the same score share a rank and the next one counts them all (1, 1, 3). */
   rank: number;
   /** Ranks that the score could have within the 95 % intervals: who is surely better, who is surely worse. */
@@ -26,21 +27,19 @@ export function rankModels(
   { task, mode, metric }: { task: string; mode: PromptMode; metric: RankedMetric },
 ): RankedModel[] {
   const scored = view.cells.flatMap(({ model, cell, ...at }) => {
-    const share = at.task === task && at.mode === mode ? (cell.summary.scores as Scores)[metric] : null;
-    return share && share.value !== null
-      ? [{ model, share, value: share.value, run: cell.run, at: cell.softPromptPosition, imported: cell.imported }]
-      : [];
+    const share = at.task === task && at.mode === mode ? figureOf(cell.summary, metric) : null;
+    return share ? [{ model, share, run: cell.run, at: cell.softPromptPosition, imported: cell.imported }] : [];
   });
   return scored
-    .map(({ model, share, value, run, at, imported }) => ({
+    .map(({ model, share, run, at, imported }) => ({
       model,
       share,
       run,
       ...(at && { softPromptPosition: at }),
       ...(imported && { imported }),
-      rank: 1 + scored.filter((other) => other.value > value).length,
-      bestRank: 1 + scored.filter((other) => other.share.low > share.high).length,
-      worstRank: scored.length - scored.filter((other) => other.share.high < share.low).length,
+      rank: 1 + scored.filter((other) => isBetter(other.share, share)).length,
+      bestRank: 1 + scored.filter((other) => isSurelyBetter(other.share, share)).length,
+      worstRank: scored.length - scored.filter((other) => isSurelyBetter(share, other.share)).length,
     }))
     .sort((a, b) => a.rank - b.rank || a.model.localeCompare(b.model));
 }

@@ -111,6 +111,37 @@ describe('the leaderboard', () => {
     ]);
   });
 
+  it('ranks by a metric of the benchmark file, the lowest first where lower is better', () => {
+    const measured = (id: string, model: string, value: number): RunFolder => {
+      const folder = made({ id, model });
+      const perplexity = { metric: 'perplexity', filter: 'none', value, standardError: 1, higherIsBetter: false, n: 9 };
+      if (folder.summary) folder.summary.measures = [perplexity];
+      return folder;
+    };
+    const view = leaderboard([
+      measured('1', 'a', 20),
+      measured('2', 'b', 10),
+      measured('3', 'c', 11),
+      made({ id: '4' }),
+    ]);
+    const ranked = { task: 'b', mode: 'zero-shot' as const };
+    for (const metric of ['perplexity', 'perplexity,none'])
+      expect(
+        rankModels(view, { ...ranked, metric }).map(({ model, rank, bestRank, worstRank }) => [
+          model,
+          rank,
+          bestRank,
+          worstRank,
+        ]),
+      ).toEqual([
+        ['b', 1, 1, 2],
+        ['c', 2, 1, 2],
+        ['a', 3, 3, 3],
+      ]);
+    expect(leaderboardCsv(view)).toMatch(/,LL_high,"perplexity,none","perplexity,none_stderr"\r\n.*,20,1\r\n/);
+    expect(leaderboardMarkdown(view)).toMatch(/perplexity 20\.0000 ± 1\.0000 \|/);
+  });
+
   it('is exported as CSV with every number, and as Markdown', () => {
     const view = leaderboard(
       newestFirst({ id: '1', model: 'a, "b" | c', S: { value: 0.5, low: 0.25, high: 0.75, count: 5, n: 10 } }),

@@ -150,8 +150,27 @@ export async function startSession(bundles: Bundles): Promise<Session> {
 }
 
 /** axe-core as text, to be evaluated in a page (evaluation is not subject to the page's policy). */
-export const axeSource = (): string => {
+const axeSource = (): string => {
   const path = join(root, 'node_modules/axe-core/axe.min.js');
   if (!existsSync(path)) throw new Error('axe-core is not installed.');
   return readFileSync(path, 'utf8');
 };
+
+declare global {
+  interface Window {
+    axe: {
+      run(
+        options: unknown,
+      ): Promise<{ violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[] }>;
+    };
+  }
+}
+
+/** Accessibility violations of a page as axe-core finds them; empty where there are none. */
+export async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axeSource());
+  const found = await page.evaluate(() => window.axe.run({ resultTypes: ['violations'], preload: false }));
+  return found.violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)}\n${failureSummary}`),
+  );
+}

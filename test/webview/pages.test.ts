@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pageHtml as exportedPage } from '../../src/study/report.ts';
 import {
   artifacts,
-  axeSource,
   type Bundles,
   browserPath,
   bundlePages,
   type Session,
   startSession,
   themes,
+  violations,
 } from './browser.ts';
 import { leaderboardView, modeResult, resultsData } from './data.ts';
 import { scriptedHost } from './scripted-host.ts';
@@ -34,20 +34,7 @@ declare global {
   interface Window {
     scripted: Scripted;
     hacked?: number;
-    axe: {
-      run(
-        options: unknown,
-      ): Promise<{ violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[] }>;
-    };
   }
-}
-
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axeSource());
-  const found = await page.evaluate(() => window.axe.run({ resultTypes: ['violations'], preload: false }));
-  return found.violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)}\n${failureSummary}`),
-  );
 }
 
 const rows = (page: Page) => page.locator('.grid-body .grid-row');

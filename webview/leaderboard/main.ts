@@ -1,4 +1,5 @@
 /** The leaderboard in the side panel: models ranked by any mode and metric, on one benchmark or over all. */
+import { figureOf, formatFigure, isShareName, metricRows, metricTitle } from '../../src/metrics/index.ts';
 import { isPromptMode, type PromptMode, promptModes } from '../../src/shared/modes.ts';
 import type { LeaderboardPageApi, LeaderboardPageEvents, LeaderboardView } from '../../src/shared/protocol.ts';
 import { type Child, h, render } from '../dom.ts';
@@ -6,7 +7,7 @@ import { embeddedLeaderboard } from '../embedded.ts';
 import { bounds, count, percent } from '../format.ts';
 import { type Host, openHost } from '../host.ts';
 import { importedMark } from '../imported.ts';
-import { type MetricName, metricNames, metrics } from '../terms.ts';
+import { metricNames, metrics } from '../terms.ts';
 import { visible } from '../text.ts';
 import { button, dropdown, progressRing } from '../ui.ts';
 import { type RankedModel, rank, type Score, tasksOf } from './ranking.ts';
@@ -16,7 +17,8 @@ const allTasks = 'all';
 interface Choice {
   task: string;
   mode: PromptMode;
-  metric: MetricName;
+  /** F, S, K, L, LL, or the key of a metric of the benchmark files. */
+  metric: string;
 }
 
 class LeaderboardPage {
@@ -28,7 +30,7 @@ class LeaderboardPage {
   readonly #problem = h('p', { class: 'error-text', role: 'alert' });
   readonly #task = dropdown<string>('Benchmark', (task) => this.#choose({ task }));
   readonly #mode = dropdown<PromptMode>('Prompt mode', (mode) => this.#choose({ mode }));
-  readonly #metric = dropdown<MetricName>('Metric', (metric) => this.#choose({ metric }));
+  readonly #metric = dropdown<string>('Metric', (metric) => this.#choose({ metric }));
   #view: LeaderboardView | null = null;
   #choice: Partial<Choice> = {};
 
@@ -88,7 +90,7 @@ class LeaderboardPage {
     const task = view.benchmarks.some((each) => each.task === this.#choice.task)
       ? (this.#choice.task ?? allTasks)
       : allTasks;
-    const metric = metricNames.find((each) => each === this.#choice.metric) ?? 'S';
+    const metric = metricsOf(view).find((each) => each === this.#choice.metric) ?? firstMetric(view);
     return { task, mode, metric };
   }
 
@@ -118,17 +120,14 @@ class LeaderboardPage {
         .map((mode) => ({ value: mode, label: mode })),
       choice.mode,
     );
-    const withCandidates = view.cells.some(({ cell }) => cell.summary.scores.LL !== null);
     this.#metric.set(
-      metricNames
-        .filter((metric) => metric !== 'LL' || withCandidates)
-        .map((metric) => ({ value: metric, label: `${metric} · ${metrics[metric].name}` })),
+      metricsOf(view).map((metric) => ({ value: metric, label: metricLabel(metric) })),
       choice.metric,
     );
     const task = choice.task === allTasks ? null : choice.task;
-    const tasks = tasksOf(view, task, choice.mode);
+    const tasks = tasksOf(view, task, choice.mode, choice.metric);
     const models = rank(view, task, choice.mode, choice.metric);
-    this.#definition.textContent = `${choice.metric}: ${metrics[choice.metric].definition}${
+    this.#definition.textContent = `${definitionOf(view, choice.metric)}${
       tasks.length > 1 ? ' Mean over the benchmarks; the interval takes them as independent.' : ''
     }`;
     render(this.#list, [choice, models], () => this.#content(models, choice, tasks));
@@ -166,7 +165,7 @@ class LeaderboardPage {
       ranked.length > 0 &&
         h(
           'ol',
-          { class: 'models', 'aria-label': `Models by ${metrics[metric].name}, ${mode}` },
+          { class: 'models', 'aria-label': `Models by ${metricLabel(metric)}, ${mode}` },
           ...ranked.map((model) => this.#model(model, mode, tasks)),
         ),
       ranked.length === 0 &&
@@ -195,11 +194,11 @@ class LeaderboardPage {
         entry.rank === null ? '' : `${entry.rank}${entry.tied ? '=' : ''}`,
       ),
       h('span', { class: 'model' }, visible(model), entry.imported && importedMark()),
-      h('span', { class: 'value' }, percent(score)),
+      h('span', { class: 'value' }, figureText(score)),
       bar(score),
-      h('span', { class: 'interval' }, bounds(score)),
+      h('span', { class: 'interval' }, intervalOf(score)),
     ];
-    const said = `${entry.rank === null ? '' : `Rank ${entry.rank}${entry.tied ? ', tied' : ''}: `}${model}${entry.imported ? ' (imported)' : ''}, ${mode}, ${percent(score)}, 95 % interval ${bounds(score)}`;
+    const said = `${entry.rank === null ? '' : `Rank ${entry.rank}${entry.tied ? ', tied' : ''}: `}${model}${entry.imported ? ' (imported)' : ''}, ${mode}, ${figureText(score)}, 95 % interval ${intervalOf(score)}`;
     if (tasks.length > 1)
       return h(
         'li',
@@ -228,11 +227,11 @@ class LeaderboardPage {
                       part.imported && importedMark(importedNote(part.imported)),
                       part.softPromptPosition && h('span', { class: 'muted' }, ` (${part.softPromptPosition})`),
                     ),
-                    h('span', { class: 'value' }, percent(part.score)),
+                    h('span', { class: 'value' }, figureText(part.score)),
                     bar(part.score),
-                    h('span', { class: 'interval' }, bounds(part.score)),
+                    h('span', { class: 'interval' }, intervalOf(part.score)),
                   ],
-                  `${part.task}: ${percent(part.score)} of ${count(part.n)} items. Open the results.`,
+                  `${part.task}: ${figureText(part.score)} of ${count(part.n)} items. Open the results.`,
                 ),
               ),
             ),
@@ -297,8 +296,41 @@ class LeaderboardPage {
 const importedNote = ({ words, differences }: NonNullable<RankedModel['parts'][number]['imported']>): string =>
   [words, ...(differences.length > 0 ? [`run otherwise: ${differences.join('; ')}`] : [])].join('; ');
 
+/** F, S, K, L and LL first, as far as there are any, then the metrics of the benchmark files. */
+function metricsOf({ cells }: LeaderboardView): string[] {
+  const shares = metricNames.filter((name) => cells.some(({ cell }) => figureOf(cell.summary, name) !== null));
+  return [...shares, ...metricRows(cells.map(({ cell }) => cell.summary)).map(({ key }) => key)];
+}
+
+const firstMetric = (view: LeaderboardView): string => {
+  const known = metricsOf(view);
+  return known.includes('S') ? 'S' : (known[0] ?? 'S');
+};
+
+function metricLabel(metric: string): string {
+  if (isShareName(metric)) return `${metric} · ${metrics[metric].name}`;
+  const [name = metric, filter = 'none'] = metric.split(',');
+  return metricTitle({ metric: name, filter });
+}
+
+function definitionOf({ cells }: LeaderboardView, metric: string): string {
+  if (isShareName(metric)) return `${metric}: ${metrics[metric].definition}`;
+  const row = metricRows(cells.map(({ cell }) => cell.summary)).find(({ key }) => key === metric);
+  return `${metricLabel(metric)}: a metric of the benchmark files, as lm-evaluation-harness computes it; ${row?.higherIsBetter === false ? 'lower' : 'higher'} is better.`;
+}
+
+const figureText = (score: Score): string => (score.isShare ? percent(score) : formatFigure(score.value));
+const intervalOf = (score: Score): string =>
+  score.isShare
+    ? bounds(score)
+    : score.low < score.high
+      ? `${formatFigure(score.low)}–${formatFigure(score.high)}`
+      : '';
+
 /** The value as a bar from 0 to 100 %, its interval as a whisker. */
-function bar({ value, low, high }: Score): HTMLElement {
+function bar({ value, low, high, isShare }: Score): HTMLElement {
+  // What is no share has no scale to draw it on.
+  if (!isShare) return h('span', { class: 'bar', 'aria-hidden': 'true' });
   const fill = h('span', { class: 'value-bar' });
   fill.style.inlineSize = `${100 * value}%`;
   const whisker = h('span', { class: 'whisker' });

@@ -1,13 +1,16 @@
 /** Ranks models by one metric of one mode, on one benchmark or over all. */
+import { figureOf } from '../../src/metrics/index.ts';
 import type { PromptMode } from '../../src/shared/modes.ts';
 import type { LeaderboardCell, LeaderboardView } from '../../src/shared/protocol.ts';
 import type { RunStatus, Share } from '../../src/shared/results.ts';
-import { type MetricName, shareOf } from '../terms.ts';
 
 export interface Score {
   value: number;
   low: number;
   high: number;
+  higherIsBetter: boolean;
+  /** A share of items, from 0 to 1. */
+  isShare: boolean;
 }
 
 export interface RankedModel {
@@ -34,13 +37,17 @@ export interface RankedModel {
   missing: string[];
 }
 
-/** The tasks to count: the chosen one, or (for null) all that some model has in this mode. */
-export function tasksOf(view: LeaderboardView, task: string | null, mode: PromptMode): string[] {
+/** The tasks to count: the chosen one, or (for null) all on which some model has this figure in this mode. */
+export function tasksOf(view: LeaderboardView, task: string | null, mode: PromptMode, metric: string): string[] {
   return task !== null
     ? [task]
     : view.benchmarks
         .map((benchmark) => benchmark.task)
-        .filter((each) => view.cells.some((cell) => cell.task === each && cell.mode === mode));
+        .filter((each) =>
+          view.cells.some(
+            ({ cell, ...at }) => at.task === each && at.mode === mode && figureOf(cell.summary, metric) !== null,
+          ),
+        );
 }
 
 /**
@@ -48,22 +55,22 @@ export function tasksOf(view: LeaderboardView, task: string | null, mode: Prompt
  * independent (half-widths add in squares). A model that lacks one of them is listed without a rank, since means over
  * different benchmarks do not compare.
  */
-export function rank(view: LeaderboardView, task: string | null, mode: PromptMode, metric: MetricName): RankedModel[] {
-  const tasks = tasksOf(view, task, mode);
+export function rank(view: LeaderboardView, task: string | null, mode: PromptMode, metric: string): RankedModel[] {
+  const tasks = tasksOf(view, task, mode, metric);
   const names = [...new Set([...view.models.map(({ name }) => name), ...view.cells.map(({ model }) => model)])];
   const models = names.map((model): RankedModel => {
     const parts = tasks.flatMap((each): RankedModel['parts'] => {
       const cell = view.cells.find(
         (candidate) => candidate.model === model && candidate.task === each && candidate.mode === mode,
       )?.cell;
-      const share = cell && shareOf(cell.summary.scores, metric);
-      if (!cell || !share || share.value === null) return [];
+      const figure = cell && figureOf(cell.summary, metric);
+      if (!cell || !figure) return [];
       const { commonest, K } = cell.summary.scores;
       return [
         {
           task: each,
-          score: { value: share.value, low: share.low, high: share.high },
-          n: share.n,
+          score: figure,
+          n: figure.n,
           status: cell.status,
           softPromptPosition: cell.softPromptPosition,
           unreliable: metric === 'K' && K.unreliable,
@@ -78,7 +85,10 @@ export function rank(view: LeaderboardView, task: string | null, mode: PromptMod
   });
   const complete = models
     .filter(({ score, missing }) => score !== null && missing.length === 0)
-    .sort((a, b) => (b.score?.value ?? 0) - (a.score?.value ?? 0) || a.model.localeCompare(b.model));
+    .sort((a, b) => {
+      const better = (b.score?.value ?? 0) - (a.score?.value ?? 0);
+      return (a.score?.higherIsBetter === false ? -better : better) || a.model.localeCompare(b.model);
+    });
   for (const [position, model] of complete.entries()) {
     const previous = complete[position - 1];
     // Means of equal shares may differ in their last bits.
@@ -93,15 +103,17 @@ export function rank(view: LeaderboardView, task: string | null, mode: PromptMod
 }
 
 function mean(scores: Score[]): Score | null {
-  if (scores.length === 0) return null;
+  const [first] = scores;
+  if (!first) return null;
   const average = (of: (score: Score) => number): number =>
     scores.reduce((sum, score) => sum + of(score), 0) / scores.length;
   const value = average(({ value: each }) => each);
   const root = (of: (score: Score) => number): number =>
     Math.sqrt(scores.reduce((sum, score) => sum + of(score) ** 2, 0)) / scores.length;
-  return {
-    value,
-    low: Math.max(0, value - root((score) => score.value - score.low)),
-    high: Math.min(1, value + root((score) => score.high - score.value)),
-  };
+  const low = value - root((score) => score.value - score.low);
+  const high = value + root((score) => score.high - score.value);
+  const { higherIsBetter, isShare } = first;
+  return isShare
+    ? { value, low: Math.max(0, low), high: Math.min(1, high), higherIsBetter, isShare }
+    : { value, low, high, higherIsBetter, isShare };
 }

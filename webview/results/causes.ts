@@ -50,7 +50,7 @@ export class CausesSection {
         id: run.id,
         mode: run.mode,
         n: 0,
-        verdicts: { right: 0, unformatted: 0, wrong: 0, neither: 0, likely: 0, unlikely: 0, measured: 0 },
+        verdicts: { right: 0, unformatted: 0, wrong: 0, neither: 0, likely: 0, unlikely: 0, measured: 0, unscored: 0 },
         causes: {},
       }),
     );

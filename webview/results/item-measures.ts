@@ -99,7 +99,7 @@ export function candidates({ texts, logLikelihoods, gold, scores }: NonNullable<
           {},
           h('th', { scope: 'col' }, 'Candidate'),
           h('th', { scope: 'col', class: 'number' }, 'log p'),
-          h('th', { scope: 'col' }, ' '),
+          h('th', { scope: 'col' }, 'Verdict'),
         ),
       ),
       h(
