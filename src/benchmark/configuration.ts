@@ -16,6 +16,7 @@ import {
 } from 'yaml';
 import type { Place } from '../shared/errors.ts';
 import { readAnswerSchema } from './answer-schema.ts';
+import { settleFunctions } from './python-functions.ts';
 import { readSource } from './source-file.ts';
 import type { Problem } from './types.ts';
 
@@ -25,6 +26,16 @@ export type Path = readonly (string | number)[];
 interface Range {
   place: Place;
   end: { line: number; column: number };
+}
+
+/** A value tagged `!function`. */
+export interface PythonFunction {
+  /** The keys down to it, without places in lists. */
+  keys: string[];
+  /** Its name as written: `utils.process_docs`. */
+  source: string;
+  file: string;
+  problem: Problem;
 }
 
 interface YamlFile {
@@ -44,8 +55,8 @@ export class Configuration {
   /** All files read, the benchmark file first. */
   readonly files: string[] = [];
   readonly problems: Problem[] = [];
-  /** Problems of Python functions, by the key whose value they are in. */
-  private readonly functions = new Map<Problem, string>();
+  /** Every `!function` of the files, whether it counts or not. */
+  readonly functions: PythonFunction[] = [];
 
   constructor(readonly file: string) {}
 
@@ -102,19 +113,12 @@ export class Configuration {
     return isScalar(node) ? node.type : undefined;
   }
 
-  /** A value that is a Python function; no problem where a file that includes this one gives another value. */
-  addFunction(key: string, problem: Problem): void {
-    this.problems.push(problem);
-    this.functions.set(problem, key);
+  /** Does a key have its value from the file that the function stands in? */
+  holds(key: string, { file }: PythonFunction): boolean {
+    return this.origin.get(key)?.file === file;
   }
 
   adopt(key: string, value: unknown, source: YamlFile): void {
-    if (this.origin.has(key) && this.origin.get(key) !== source)
-      for (const [problem, named] of this.functions)
-        if (named === key && problem.place.file !== source.file) {
-          this.problems.splice(this.problems.indexOf(problem), 1);
-          this.functions.delete(problem);
-        }
     this.values[key] = value;
     this.origin.set(key, source);
   }
@@ -154,6 +158,7 @@ export async function readConfiguration(file: string, text?: string): Promise<Co
   const configuration = new Configuration(path);
   const read = await load(configuration, path, text ?? null, null);
   if (read) await merge(configuration, read, [await identityOf(path)]);
+  settleFunctions(configuration, configuration.functions);
   await readAnswerSchema(configuration);
   return configuration;
 }
@@ -289,11 +294,17 @@ function inspect(configuration: Configuration, source: YamlFile): void {
       if (node.type === 'PLAIN' && node.source !== undefined && /^[yYnN]$/.test(node.source)) node.value = node.source;
       if (node.tag !== '!function' || !node.range || isRepeated(path)) return;
       const keys = path.filter(isPair).map((pair) => (isScalar(pair.key) ? String(pair.key.value) : '?'));
-      configuration.addFunction(keys[0] ?? '', {
-        severity: 'error',
-        code: 'python-function',
-        message: `\`${keys.join('.') || 'this value'}\` is the Python function \`${node.source ?? node.value}\`, which Softbench cannot run. ${adviceFor(keys[0] ?? '')}`,
-        ...rangeOf(source, source.text.lastIndexOf(node.tag, node.range[0]), node.range[1]),
+      const name = node.source ?? String(node.value);
+      configuration.functions.push({
+        keys,
+        source: name,
+        file: source.file,
+        problem: {
+          severity: 'error',
+          code: 'python-function',
+          message: `\`${keys.join('.') || 'this value'}\` is the Python function \`${name}\`, which Softbench cannot run.`,
+          ...rangeOf(source, source.text.lastIndexOf(node.tag, node.range[0]), node.range[1]),
+        },
       });
     },
   });
@@ -307,17 +318,6 @@ function isRepeated(path: readonly unknown[]): boolean {
     const later = map.items.slice(map.items.indexOf(pair) + 1);
     return later.some(({ key }) => isScalar(key) && isScalar(pair.key) && String(key.value) === String(pair.key.value));
   });
-}
-
-/** What to do in place of a Python function, by the key that has it. */
-function adviceFor(key: string): string {
-  if (['process_docs', 'custom_dataset'].includes(key))
-    return 'Write the processed rows to a .jsonl file and give it as `dataset_path: json` with `dataset_kwargs: { data_files: … }`.';
-  if (key.startsWith('doc_to_'))
-    return 'Write it as a template, such as "{{question}}", or store its result as a field of the data.';
-  if (key === 'filter_list') return 'Use a `regex` filter.';
-  if (['process_results', 'metric_list'].includes(key)) return 'Use `filter_list` and the metric `exact_match`.';
-  return 'Give a value in its place.';
 }
 
 async function merge(configuration: Configuration, source: YamlFile, chain: string[]): Promise<void> {

@@ -203,6 +203,25 @@ export const softbenchKeys: ReadonlyMap<string, Key> = new Map(
       check: atLeast(1),
     },
     few_shot_seed: { kinds: ['integer'], description: 'Seed of the few-shot draw. Default: 1234.' },
+    processed_docs: {
+      kinds: ['mapping'],
+      description:
+        'Files with the rows that the Python function `process_docs` (or `custom_dataset`) makes, by split; relative to this file.',
+    },
+    fewshot_samples: {
+      kinds: ['string'],
+      description: 'File with the examples that a Python function at `fewshot_config.samples` makes.',
+    },
+    function_fields: {
+      kinds: ['mapping'],
+      description:
+        'Fields of the rows that hold what Python functions give, by their keys: `doc_to_text`, `doc_to_target`, `doc_to_choice`, `fewshot_config.doc_to_text` ….',
+    },
+    own_scoring: {
+      kinds: ['boolean'],
+      description:
+        'true: Python functions at `process_results` and in `metric_list` are left out, and answers are judged by Softbench. Default: false.',
+    },
     chat_template: {
       kinds: ['boolean', 'string'],
       description:

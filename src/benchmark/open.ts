@@ -99,7 +99,10 @@ function inOrder(problems: readonly Problem[], file: string): Problem[] {
     problems.filter(({ code }) => code === 'python-function').map(({ end }) => JSON.stringify(end)),
   );
   return problems
-    .filter(({ code, end }) => !['wrong-type', 'unknown-filter'].includes(code) || !functions.has(JSON.stringify(end)))
+    .filter(
+      ({ code, end }) =>
+        !['wrong-type', 'wrong-value', 'unknown-filter'].includes(code) || !functions.has(JSON.stringify(end)),
+    )
     .sort(
       (a, b) =>
         rank(a) - rank(b) || (a.place.line ?? 0) - (b.place.line ?? 0) || (a.place.column ?? 0) - (b.place.column ?? 0),
@@ -115,7 +118,9 @@ function report(configuration: Configuration, error: HumanError, settings: Setti
   const { place, todo } = error.details;
   const path: Path =
     error.kind === 'missing' || (place && place.file !== configuration.file)
-      ? ['dataset_kwargs', 'data_files']
+      ? settings.data.processed
+        ? ['metadata', 'softbench', 'processed_docs']
+        : ['dataset_kwargs', 'data_files']
       : [splitKey(settings)];
   const where =
     place && place.file !== configuration.file ? ` (${place.file}${place.line ? `:${place.line}` : ''})` : '';

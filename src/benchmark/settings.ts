@@ -34,6 +34,8 @@ export interface Settings {
     dataset: DatasetRequest | null;
     splits: Map<string, string[]>;
     options: DataOptions;
+    /** The files are those of `metadata.softbench.processed_docs`. */
+    processed?: boolean;
   };
   splits: { training: string | null; validation: string | null; test: string | null; fewShot: string | null };
   description: string;
@@ -41,6 +43,8 @@ export interface Settings {
   example: TurnTemplates;
   sampler: 'default' | 'first_n';
   samples: Record<string, unknown>[] | null;
+  /** File with the few-shot examples, where it stands in for a function. */
+  samplesFile: string | null;
   shots: number | null;
   /** Options of `exact_match`: what counts as right. */
   metric: ExactMatchOptions;
@@ -116,6 +120,7 @@ export function readSettings(configuration: Configuration): Settings {
     },
     sampler: fewShot.sampler === 'first_n' ? 'first_n' : 'default',
     samples: Array.isArray(fewShot.samples) ? fewShot.samples.map(mapping) : null,
+    samplesFile: text(softbenchOf(configuration).fewshot_samples),
     shots: number(values.num_fewshot),
     metric: exactMatch,
     metrics,
@@ -147,10 +152,11 @@ function checkRequired(configuration: Configuration, outputType: OutputType): vo
     );
     return;
   }
-  need(
-    'dataset_path',
-    'give `json`, `csv` or `parquet` with `dataset_kwargs: { data_files: … }`, or the id of a data set on the Hugging Face hub.',
-  );
+  if (softbenchOf(configuration).processed_docs === undefined)
+    need(
+      'dataset_path',
+      'give `json`, `csv` or `parquet` with `dataset_kwargs: { data_files: … }`, or the id of a data set on the Hugging Face hub.',
+    );
   if (outputType !== 'loglikelihood_rolling') need('doc_to_text', 'a template for the prompt, such as "{{question}}".');
   need('doc_to_target', 'a template for the right answer, such as "{{answer}}".');
   if (outputType === 'multiple_choice') need('doc_to_choice', 'the candidates of a multiple-choice benchmark.');
@@ -163,9 +169,28 @@ function checkRequired(configuration: Configuration, outputType: OutputType): vo
     );
 }
 
+const softbenchOf = ({ values }: Configuration): Record<string, unknown> => mapping(mapping(values.metadata).softbench);
+
+/** Rows that the user has processed, in place of `process_docs`. */
+function processedData(configuration: Configuration, files: Record<string, unknown>): Settings['data'] {
+  const path = ['metadata', 'softbench', 'processed_docs'];
+  for (const [split, value] of Object.entries(files))
+    if (typeof value !== 'string' && !Array.isArray(value))
+      configuration.add('error', 'wrong-type', `\`${split}\` must be a file or a list of files.`, [...path, split]);
+  return {
+    format: null,
+    dataset: null,
+    processed: true,
+    splits: splitsOf(files),
+    options: { field: null, separator: null, columnNames: null, encoding: 'utf-8' },
+  };
+}
+
 function readData(configuration: Configuration): Settings['data'] {
   const { values } = configuration;
   const options = mapping(values.dataset_kwargs);
+  const processed = softbenchOf(configuration).processed_docs;
+  if (typeof processed === 'object' && processed !== null) return processedData(configuration, mapping(processed));
   const path = text(values.dataset_path);
   const format = path === 'json' || path === 'csv' || path === 'parquet' ? path : null;
   if (format) checkKeys(configuration, options, dataKeys, ['dataset_kwargs'], 'warning');

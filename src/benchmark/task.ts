@@ -115,7 +115,12 @@ export class TaskBenchmark implements Benchmark {
   /** @throws HumanError where data is missing or broken, or a template does not fit the first item */
   static async open(settings: Settings, configuration: Configuration, configDigest: string): Promise<TaskBenchmark> {
     const files = new Map<string, string[]>();
-    const folders = configuration.foldersOf('dataset_kwargs');
+    const folders = configuration.foldersOf(settings.data.processed ? 'metadata' : 'dataset_kwargs');
+    if (settings.samplesFile !== null) {
+      const samples = await resolveFiles([settings.samplesFile], configuration.foldersOf('metadata'));
+      const { items } = await readSplit(samples, null, settings.data.options);
+      settings.samples = items.map(({ fields }) => fields);
+    }
     const name = settings.splits.test ?? settings.splits.validation;
     const patterns = settings.data.splits.get(name ?? '');
     if (name === null || !patterns) throw noSplit(name ?? '', settings);
