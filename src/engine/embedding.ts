@@ -7,10 +7,15 @@ import { createSession, loadOnnxRuntime, type Session, type SessionSettings } fr
 /** Rows that the scale is taken from: evenly spread over the vocabulary. */
 const sampleRows = 2048;
 
-/** A small session of only the graph's look-up: right for plain, quantised and tied tables alike. */
+/**
+ * A small session of only the graph's look-up: right for plain, quantised and tied tables alike. It maps the table's part of
+ * the file, and is open only where rows are looked up: evaluation without a soft prompt needs none.
+ */
 export class EmbeddingTable {
+  #session: Promise<Session> | null = null;
+
   private constructor(
-    private readonly session: Session,
+    private readonly open: () => Promise<Session>,
     private readonly input: string,
     private readonly integers: 'int32' | 'int64',
     readonly hiddenSize: number,
@@ -25,7 +30,8 @@ export class EmbeddingTable {
   ): Promise<EmbeddingTable | null> {
     const model = embeddingGraph(file, signature);
     if (!model) return null;
-    const session = await createSession(model, { ...settings, weightFolder: file.folder });
+    const open = (): Promise<Session> => createSession(model, { ...settings, weightFolder: file.folder });
+    const session = await open();
     const integers = signature.inputIds.dtype === 'int32' ? 'int32' : 'int64';
     const look = (ids: readonly number[]): Promise<{ data: Float32Array; width: number }> =>
       lookUp(session, signature.inputIds.name, integers, ids);
@@ -35,17 +41,21 @@ export class EmbeddingTable {
     );
     let squares = 0;
     for (const value of data) squares += value * value;
-    return new EmbeddingTable(session, signature.inputIds.name, integers, width, Math.sqrt(squares / data.length));
+    await session.release();
+    return new EmbeddingTable(open, signature.inputIds.name, integers, width, Math.sqrt(squares / data.length));
   }
 
   /** float32 [ids.length, hidden]. */
   async rows(ids: readonly number[]): Promise<Float32Array> {
     if (!ids.length) return new Float32Array(0);
-    return (await lookUp(this.session, this.input, this.integers, ids)).data;
+    this.#session ??= this.open();
+    return (await lookUp(await this.#session, this.input, this.integers, ids)).data;
   }
 
   async close(): Promise<void> {
-    await this.session.release();
+    const session = this.#session;
+    this.#session = null;
+    await (await session?.catch(() => null))?.release();
   }
 }
 

@@ -20,7 +20,7 @@ import { Rotations } from './streamline-rotations.ts';
 import { inputDims, probes, SizeLists, takeSizes } from './streamline-sizes.ts';
 
 /** Names what comes out of here: to be changed with it, because such graphs are kept on disk. */
-export const streamlinedForm = 'streamlined 2';
+export const streamlinedForm = 'streamlined 3';
 
 /** 2: equal small constants and equal nodes become one. Nodes must be in order. */
 function mergeEqual(graph: Graph): void {
@@ -56,9 +56,14 @@ function mergeEqual(graph: Graph): void {
   });
 }
 
-/** 4: x · weightᵀ for weights of two axes. */
+/**
+ * 4: x · weightᵀ for weights of two axes. A weight that something else reads too gets a second name, over the same bytes of
+ * the file: ONNX Runtime packs a weight with one reader into the file of packed weights only, and one with several
+ * readers at every opening again, into memory of its own (113 MB for SmolLM2-135M, and as much read).
+ */
 function readAcross(graph: Graph): void {
   const producers = graph.producers();
+  const consumers = graph.consumers();
   for (const node of graph.nodes) {
     if (node.operator !== 'MatMul' || node.domain) continue;
     const transposed = producers.get(node.input(1));
@@ -66,7 +71,12 @@ function readAcross(graph: Graph): void {
     if (transposed?.operator !== 'Transpose' || weight?.dtype !== 'float32' || weight.dims.length !== 2) continue;
     node.operator = 'FusedMatMul';
     node.domain = 'com.microsoft';
-    node.inputs = [node.input(0), transposed.input(0)];
+    let name = transposed.input(0);
+    if ((consumers.get(name) ?? []).length > 1) {
+      name = graph.fresh(`${name}.across`);
+      graph.initializers.set(name, weight);
+    }
+    node.inputs = [node.input(0), name];
     node.attributes.set('transB', { type: 'int', value: 1 });
   }
 }
