@@ -1,6 +1,6 @@
 /** `softbench runs …`: what the store holds. */
 import { resolve } from 'node:path';
-import { formatShare, likelihoodVerdict } from '../metrics/index.ts';
+import { formatShare, headline, likelihoodVerdict } from '../metrics/index.ts';
 import { exportAdapter, openRunStore, type RunFolder, type RunStore } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import type { ItemRecord } from '../shared/results.ts';
@@ -28,7 +28,7 @@ export const listCommand: Command = {
     if (runs.length === 0) terminal.note(`There are no runs in ${storeFolder(given)}.`);
     else
       for (const line of table([
-        ['run', 'job', 'status', 'items', 'F', 'S'],
+        ['run', 'job', 'status', 'items', 'F', 'S', ''],
         ...runs.map(({ run, summary, done }) => [
           run.id,
           run.group,
@@ -36,6 +36,8 @@ export const listCommand: Command = {
           `${done}/${run.benchmark.items}`,
           summary ? formatShare(summary.scores.F) : '',
           summary ? formatShare(summary.scores.S) : '',
+          // What there is where nothing was generated.
+          summary && summary.scores.S.value === null ? headline(summary) : '',
         ]),
       ]))
         terminal.print(line);

@@ -1,5 +1,5 @@
 /** Figures in words, the same in CodeLens, status bar, trees and messages. */
-import { formatShare } from '../metrics/index.ts';
+import { formatMetric, formatShare, headline, metricTitle } from '../metrics/index.ts';
 import { promptModes } from '../shared/modes.ts';
 import type { RunSummary } from '../shared/results.ts';
 
@@ -9,7 +9,7 @@ export function resultWords(summaries: readonly RunSummary[]): string {
     .reverse()
     .flatMap((mode) => {
       const summary = summaries.find((one) => one.mode === mode);
-      return summary ? [`${mode} ${formatShare(summary.scores.S)}`] : [];
+      return summary ? [`${mode} ${headline(summary)}`] : [];
     })
     .join(' · ');
 }
@@ -17,10 +17,14 @@ export function resultWords(summaries: readonly RunSummary[]): string {
 /** The same with the split, for a tooltip: one line a mode. */
 export function resultLines(summaries: readonly RunSummary[]): string[] {
   return [...promptModes].reverse().flatMap((mode) => {
-    const scores = summaries.find((one) => one.mode === mode)?.scores;
-    if (!scores) return [];
+    const summary = summaries.find((one) => one.mode === mode);
+    if (!summary) return [];
+    const { scores, measures = [] } = summary;
+    const figures = measures.map((one) => `${metricTitle(one)} ${formatMetric(one)}`).join(', ');
+    // Where nothing was generated there is no form, and so no split.
+    if (scores.F.n === 0) return [`${mode}: ${figures || headline(summary)} (${scores.n} items)`];
     return [
-      `${mode}: score S ${formatShare(scores.S)} = in the required form F ${formatShare(scores.F)} × right among those K ${formatShare(scores.K)} (${scores.n} items)`,
+      `${mode}: score S ${formatShare(scores.S)} = in the required form F ${formatShare(scores.F)} × right among those K ${formatShare(scores.K)} (${scores.n} items)${figures && `; ${figures}`}`,
     ];
   });
 }

@@ -105,3 +105,14 @@ export function figureWords({ value, low, high, isShare }: Figure): string {
 export const isSurelyBetter = (a: Figure, b: Figure): boolean => (a.higherIsBetter ? a.low > b.high : a.high < b.low);
 
 export const isBetter = (a: Figure, b: Figure): boolean => (a.higherIsBetter ? a.value > b.value : a.value < b.value);
+
+/**
+ * The one figure to show of a run: S; where nothing was generated LL, or the first metric of the benchmark file, each with
+ * its name; "–" where there is none.
+ */
+export function headline({ scores, measures = [] }: Pick<RunSummary, 'scores' | 'measures'>): string {
+  if (scores.S.value !== null) return formatShare(scores.S);
+  if (scores.LL && scores.LL.value !== null) return `LL ${formatShare(scores.LL)}`;
+  const [first] = measures;
+  return first && first.value !== null ? `${metricTitle(first)} ${formatFigure(first.value)}` : '–';
+}

@@ -1,6 +1,6 @@
 /** Scoring finished runs again from the editor: progress, what is refused, and what came of it. */
 import * as vscode from 'vscode';
-import { formatShare } from '../metrics/index.ts';
+import { headline } from '../metrics/index.ts';
 import type { RunFolder } from '../runs/index.ts';
 import { asError, HumanError } from '../shared/errors.ts';
 import type { RunSummary } from '../shared/results.ts';
@@ -83,7 +83,7 @@ async function inProgress(
 }
 
 /** `zero-shot 4 % → 61.5 %`; of outputs that had no scores, the new one. */
-function changeWords(before: RunSummary | null, { mode, scores }: RunSummary): string {
-  const was = before && before.scores.n > 0 ? `${formatShare(before.scores.S)} → ` : '';
-  return `${mode} ${was}${formatShare(scores.S)}`;
+function changeWords(before: RunSummary | null, after: RunSummary): string {
+  const was = before && before.scores.n > 0 ? `${headline(before)} → ` : '';
+  return `${after.mode} ${was}${headline(after)}`;
 }

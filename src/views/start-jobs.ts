@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import type { Benchmark } from '../benchmark/types.ts';
 import { resultWords } from '../editor/words.ts';
-import { formatShare } from '../metrics/index.ts';
+import { headline } from '../metrics/index.ts';
 import { CancelledError, HumanError, sentenceOf } from '../shared/errors.ts';
 import type { PromptMode } from '../shared/modes.ts';
 import type { JobRequest } from '../shared/protocol.ts';
@@ -180,7 +180,7 @@ export class StartJobs {
       // Whoever looks at the results need not be told of them.
       if (this.#workbench.panels.isVisible(job.request.benchmarkFile, job.request.modelFolder)) return;
       const choice = await vscode.window.showInformationMessage(
-        `${title}: ${job.summaries.map(({ mode, scores }) => `${mode} ${formatShare(scores.S)}`).join(' · ')}`,
+        `${title}: ${job.summaries.map((summary) => `${summary.mode} ${headline(summary)}`).join(' · ')}`,
         'Show Results',
       );
       if (choice) this.#reveal(job);

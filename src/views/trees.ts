@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import * as vscode from 'vscode';
 import { resultLines, resultWords } from '../editor/words.ts';
-import { formatBytes, formatSeconds, formatShare } from '../metrics/index.ts';
+import { formatBytes, formatSeconds, headline } from '../metrics/index.ts';
 import type { RunFolder } from '../runs/index.ts';
 import { sentenceOf } from '../shared/errors.ts';
 import { importedWords } from '../shared/imported.ts';
@@ -248,7 +248,7 @@ function runItem(row: Row & { kind: 'run' }): vscode.TreeItem {
   const { run, summary } = row.run;
   const { source } = run;
   const word = source && run.status === 'finished' ? 'imported' : statusLooks[run.status].word;
-  const score = summary ? `${formatShare(summary.scores.S)} of ${summary.scores.n}` : '';
+  const score = summary ? `${headline(summary)} of ${summary.scores.n}` : '';
   const when = new Date(run.created).toLocaleString();
   const seconds = summary ? summary.seconds + summary.tuningSeconds : null;
   return item(run.mode, {
