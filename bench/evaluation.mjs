@@ -29,7 +29,7 @@ const tasks = {
   gsm8k: {
     title: 'GSM8K, 64 new tokens',
     items: { 0: 16, 5: 8 },
-    more: { 0: 2, 5: 4 },
+    more: { 0: 1, 5: 4 },
     files: ['gsm8k/train.jsonl', 'gsm8k/test.jsonl'],
     read: lines,
     yaml: `output_type: generate_until
@@ -116,108 +116,107 @@ function agreement(ours, theirs) {
   return { equalOutputs: common.filter(([a, b]) => a.trim() === b.trim()).length, of: common.length };
 }
 
+const peak = (list) => Math.max(...list.map(({ memory }) => memory.resident));
+
+/** Softbench's figures, and their ratios over lm-eval's: each of those stands between two of Softbench's. */
+function figuresOf({ title, shots, batch }, ours, theirs) {
+  const [first] = ours;
+  const figures = {
+    ...{ title, shots, batch, items: first.items },
+    itemsPerSecond: ours.map(rate),
+    cpuSecondsPerItem: ours.map(({ cpuSeconds, items }) => cpuSeconds / items),
+    memory: { resident: peak(ours), anonymous: Math.max(...ours.map(({ memory }) => memory.anonymous)) },
+  };
+  if (!theirs.length) return figures;
+  const ratios = theirs.flatMap((one, round) => [0, 1].map((side) => rate(ours[2 * round + side]) / rate(one)));
+  return {
+    ...figures,
+    overLmEval: { median: median(ratios), smallest: Math.min(...ratios), largest: Math.max(...ratios) },
+    memoryOverLmEval: peak(ours) / peak(theirs),
+    agreement: agreement(first.outputs, theirs[0].outputs),
+    lmEval: {
+      items: theirs[0].items,
+      itemsPerSecond: theirs.map(rate),
+      cpuSecondsPerItem: theirs.map(({ cpuSeconds, items }) => cpuSeconds / items),
+      memory: { resident: peak(theirs) },
+    },
+  };
+}
+
+function print({ row, times }, { title, shots, items, itemsPerSecond, memory, overLmEval, ...figures }) {
+  row(
+    `${title}, ${shots}-shot`,
+    `${median(itemsPerSecond).toFixed(2)} items/s`,
+    `${items} items, peak ${gigabytes(memory.resident)} resident, ${gigabytes(memory.anonymous)} of it not file pages`,
+  );
+  if (!overLmEval) return;
+  const { lmEval, memoryOverLmEval, agreement: found } = figures;
+  row(
+    '  items/s, of lm-eval',
+    times(overLmEval),
+    `${median(lmEval.itemsPerSecond).toFixed(2)} items/s of ${lmEval.items} items`,
+  );
+  row('  peak memory, of lm-eval', `${memoryOverLmEval.toFixed(2)} ×`, `${gigabytes(lmEval.memory.resident)} resident`);
+  row(
+    '  results',
+    'equalOutputs' in found
+      ? `${found.equalOutputs} of ${found.of} equal`
+      : `|difference| ≤ ${found.largestDifference.toExponential(1)}`,
+  );
+}
+
 export async function evaluation(bench) {
-  const { root, product, folder, threads, allocator, python, hf, data, batch, rounds, row, times, progress, results } =
-    bench;
+  const { root, product, folder, threads, allocator, python, hf, data, batch, rounds, progress, results, some } = bench;
   if (!data || !existsSync(join(data, 'gsm8k')))
     throw new Error('--data: a folder with gsm8k/ and llm_adapters/ (train and test of GSM8K, BoolQ and ARC-Easy).');
   const temporary = mkdtempSync(join(tmpdir(), 'softbench-bench-'));
   const cache = join(root, 'dist', 'bench', 'cache');
   mkdirSync(cache, { recursive: true });
-  const ours = () =>
-    startChild(process.execPath, [join(root, 'bench', 'evaluator.mjs'), product, folder, threads], {
+  // A process for each measurement: nothing that one has read helps the next, and each has a peak of its own.
+  const own = async (request) => {
+    const child = await startChild(process.execPath, [join(root, 'bench', 'evaluator.mjs'), product, folder, threads], {
       env: { ...allocator, SOFTBENCH_CACHE: cache },
     });
-  // A process for each measurement: nothing that one has read helps the next, and each has a peak of its own.
-  const measure = async (start, request) => {
-    const child = await start();
     await child.ask({ do: 'open' });
-    const answer = await child.ask(request);
+    const answer = await child.ask({ do: 'evaluate', batchSize: batch, ...request });
     return { ...answer, memory: await child.stop() };
+  };
+  let other = null;
+  const theirs = async (request) => {
+    const answer = await other.ask({ do: 'evaluate', ...request });
+    return { ...answer, memory: { resident: answer.peak ?? other.memory().resident } };
   };
   const record = {};
   try {
     const files = {};
     for (const [name, task] of Object.entries(tasks)) files[name] = writeTask(temporary, name, task, data);
+    if (python) {
+      const script = join(root, 'bench', 'lm_eval_child.py');
+      other = await startChild(python, [script, hf, temporary, threads, batch].map(String));
+      await other.ask({ do: 'open' });
+    }
     // Packed weights are written where many runs are ahead: not in what is measured.
-    await measure(ours, { do: 'evaluate', file: files.gsm8k, shots: 0, items: 8, batchSize: batch });
+    await own({ file: files.gsm8k, shots: 0, items: 8 });
     for (const shots of [0, 5])
       for (const [name, { title, items, more }] of Object.entries(tasks)) {
+        if (some && !some.includes(`${name}_${shots}`)) continue;
         progress(`evaluation: ${title}, ${shots} examples`);
-        const own = () =>
-          measure(ours, {
-            ...{ do: 'evaluate', file: files[name], shots, batchSize: batch },
-            items: items[shots] * more[shots],
-          });
-        const taken = { softbench: [], 'lm-eval': [] };
+        const request = { file: files[name], shots, items: items[shots] * more[shots] };
+        const taken = { ours: [], theirs: [] };
         for (let round = 0; round < rounds; round++) {
-          taken.softbench.push(await own());
-          if (!python) continue;
-          const start = () =>
-            startChild(python, [join(root, 'bench', 'lm_eval_child.py'), hf, temporary, threads, batch].map(String));
-          const task = `bench_${name}`;
-          taken['lm-eval'].push(await measure(start, { do: 'evaluate', task, shots, items: items[shots] }));
+          taken.ours.push(await own(request));
+          if (!other) continue;
+          taken.theirs.push(await theirs({ task: `bench_${name}`, shots, items: items[shots] }));
           // Before and after the other program: what else the machine does is then in both.
-          taken.softbench.push(await own());
+          taken.ours.push(await own(request));
         }
         progress('');
-        const [first] = taken.softbench;
-        const peak = (list) => Math.max(...list.map(({ memory }) => memory.resident));
-        const anonymous = (list) => Math.max(...list.map(({ memory }) => memory.anonymous));
-        const rates = taken.softbench.map(rate);
-        const figures = {
-          title,
-          shots,
-          batch,
-          items: first.items,
-          itemsPerSecond: rates,
-          cpuSecondsPerItem: taken.softbench.map(({ cpuSeconds, items: of }) => cpuSeconds / of),
-          memory: { resident: peak(taken.softbench), anonymous: anonymous(taken.softbench) },
-        };
-        row(
-          `${title}, ${shots}-shot`,
-          `${median(rates).toFixed(2)} items/s`,
-          `${first.items} items, peak ${gigabytes(figures.memory.resident)} resident, ${gigabytes(figures.memory.anonymous)} of it not file pages`,
-        );
-        if (taken['lm-eval'].length) {
-          const theirs = taken['lm-eval'];
-          const ratios = theirs.flatMap((one, round) =>
-            [0, 1].map((side) => rate(taken.softbench[2 * round + side]) / rate(one)),
-          );
-          figures.overLmEval = {
-            median: median(ratios),
-            smallest: Math.min(...ratios),
-            largest: Math.max(...ratios),
-          };
-          figures.lmEval = {
-            items: theirs[0].items,
-            itemsPerSecond: theirs.map(rate),
-            cpuSecondsPerItem: theirs.map(({ cpuSeconds, items: of }) => cpuSeconds / of),
-            memory: { resident: peak(theirs), anonymous: anonymous(theirs) },
-          };
-          figures.memoryOverLmEval = figures.memory.resident / figures.lmEval.memory.resident;
-          figures.agreement = agreement(first.outputs, theirs[0].outputs);
-          row(
-            '  items/s, of lm-eval',
-            times(figures.overLmEval),
-            `${median(theirs.map(rate)).toFixed(2)} items/s of ${theirs[0].items} items`,
-          );
-          row(
-            '  peak memory, of lm-eval',
-            `${figures.memoryOverLmEval.toFixed(2)} ×`,
-            `${gigabytes(figures.lmEval.memory.resident)} resident, ${gigabytes(figures.lmEval.memory.anonymous)} of it not file pages`,
-          );
-          row(
-            '  results',
-            'equalOutputs' in figures.agreement
-              ? `${figures.agreement.equalOutputs} of ${figures.agreement.of} equal`
-              : `|difference| ≤ ${figures.agreement.largestDifference.toExponential(1)}`,
-          );
-        }
-        record[`${name}_${shots}`] = figures;
+        record[`${name}_${shots}`] = figuresOf({ title, shots, batch }, taken.ours, taken.theirs);
+        print(bench, record[`${name}_${shots}`]);
       }
     results.evaluate = record;
   } finally {
+    await other?.stop();
     rmSync(temporary, { recursive: true, force: true });
   }
 }

@@ -5,11 +5,12 @@ usage: lm_eval_child.py HF_FOLDER TASK_FOLDER THREADS BATCH      (needs torch, t
 Answers each line of JSON on standard input with one on standard output:
 {"do": "open"} -> {}
 {"do": "evaluate", "task": "bench_boolq", "shots": 5, "items": 16}
-    -> {"seconds": ..., "wallSeconds": ..., "items": ..., "outputs": [...]}
+    -> {"seconds": ..., "wallSeconds": ..., "cpuSeconds": ..., "peak": ..., "items": ..., "outputs": [...]}
 
 `seconds` is the time inside of the backend's generate_until and loglikelihood, tokens of the prompts included; rendering
 prompts and scoring, which lm-eval does outside of them, is left out in its favour. `outputs`: by item the text, or
-the log-likelihood of each choice.
+the log-likelihood of each choice. `peak`: the most memory in bytes that was resident since the request came, the
+model's included; null where the system does not tell.
 """
 
 import json
@@ -58,9 +59,24 @@ def open_model(_request):
     return {}
 
 
+def forget_peak():
+    try:
+        with open("/proc/self/clear_refs", "w") as file:
+            file.write("5")
+        return True
+    except OSError:
+        return False
+
+
+def resident_peak():
+    with open("/proc/self/status") as file:
+        return next((1024 * int(line.split()[1]) for line in file if line.startswith("VmHWM")), None)
+
+
 def evaluate(request):
     global spent
     spent = 0.0
+    watched = forget_peak()
     started, used = time.perf_counter(), time.process_time()
     found = lm_eval.simple_evaluate(
         model=backend,
@@ -77,7 +93,14 @@ def evaluate(request):
         sample["resps"][0][0] if isinstance(sample["resps"][0][0], str) else [float(resp[0][0]) for resp in sample["resps"]]
         for sample in samples
     ]
-    return {"seconds": spent, "wallSeconds": wall, "cpuSeconds": used, "items": len(samples), "outputs": outputs}
+    return {
+        "seconds": spent,
+        "wallSeconds": wall,
+        "cpuSeconds": used,
+        "peak": resident_peak() if watched else None,
+        "items": len(samples),
+        "outputs": outputs,
+    }
 
 
 def say(value):

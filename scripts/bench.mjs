@@ -12,6 +12,7 @@
 //   --json FILE              write the figures too
 //   --python PYTHON          a Python with torch, transformers and peft; --hf: the model's PyTorch folder, default DIR
 //   --data DIR               for evaluate: a folder with GSM8K, BoolQ and ARC-Easy; --python needs lm-eval for it
+//   --tasks boolq_0,boolq_5  for evaluate: some of gsm8k, boolq, arc_easy with 0 and with 5 examples
 //   --transformers-js DIR    a folder where @huggingface/transformers is installed, for decode and open
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -42,6 +43,7 @@ const { values: options } = parseArgs({
     threads: { type: 'string' },
     json: { type: 'string' },
     data: { type: 'string' },
+    tasks: { type: 'string' },
   },
 });
 const folder = resolve(options.model);
@@ -330,6 +332,7 @@ const known = {
     evaluation({
       ...{ root, product, folder, threads, allocator, batch, results, row, times, progress },
       ...{ python: options.python, hf: resolve(options.hf ?? folder), data: options.data && resolve(options.data) },
+      some: options.tasks?.split(','),
       rounds: Math.max(1, Math.floor(rounds / 5)),
     }),
 };
