@@ -92,10 +92,10 @@ async function writeRun(
   return written ? [file, samples] : [file];
 }
 
-/** `org/model`; a folder's name has no organisation. */
+/** `org/model`; a folder's name has no organisation: `local` stands for it, since records are filed under one. */
 function developerOf({ model }: RunFile): [developer: string, name: string] {
   const slash = model.name.indexOf('/');
-  return slash > 0 ? [model.name.slice(0, slash), model.name.slice(slash + 1)] : ['unknown', model.name];
+  return slash > 0 ? [model.name.slice(0, slash), model.name.slice(slash + 1)] : ['local', model.name];
 }
 
 const seconds = (time: string): string => String(Math.floor(Date.parse(time) / 1000));
@@ -130,7 +130,7 @@ function aggregateOf(run: RunFile, summary: RunSummary, evaluationId: string): F
     model_info: {
       name: model.name,
       id: model.name,
-      ...(model.name.includes('/') && { developer: developerOf(run)[0] }),
+      developer: developerOf(run)[0],
       ...(!source && { inference_engine: { name: 'ONNX Runtime', version: run.onnxruntime } }),
       additional_details: {
         deployment_type: source ? 'unknown' : 'self_deployed',

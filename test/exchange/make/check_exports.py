@@ -70,10 +70,10 @@ for file in sorted(folder.rglob("*.json")):
     value = json.loads(file.read_text(encoding="utf-8"))
     path = file.relative_to(folder).as_posix()
     problems += [f"{path}: {list(error.path)}: {error.message}" for error in aggregate.iter_errors(value)]
-    for check in (rules.check_path_structure, ):
-        problems += [f"{path}: {text}" for text in check(path)]
+    problems += [f"{path}: {text}" for text in rules.check_path_structure(path)]
     for check in (rules.check_score_metadata, rules.check_model_deployment):
         problems += [f"{path}: {text}" for text in check(value)]
+    problems += [f"{path}: {text}" for text in rules.check_model_identity_path(path, value)]
     companion = rules.resolve_companion_repo_path(path, value)
     if companion:
         assert digest(folder / companion) == value["detailed_evaluation_results"]["checksum"]

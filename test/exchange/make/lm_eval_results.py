@@ -30,8 +30,11 @@ runs = [
 
 with tempfile.TemporaryDirectory() as folder:
     work = Path(folder)
-    for source in (fixtures / "benchmarks", fixtures / "exchange" / "tasks", fixtures.parents[1] / "examples" / "benchmarks"):
+    for source in (fixtures / "benchmarks", fixtures / "exchange" / "tasks"):
         shutil.copytree(source, work, dirs_exist_ok=True)
+    examples = fixtures.parents[1] / "examples" / "benchmarks"
+    for file in ("capitals.yaml", "data/capitals.train.jsonl", "data/capitals.test.jsonl"):
+        shutil.copy(examples / file, work / file)
     # lm-eval has tasks of these names itself.
     for task in ("gsm8k", "aqua", "cities", "capitals"):
         file = work / f"{task}.yaml"
