@@ -86,6 +86,49 @@ describe('a job whose worker is killed', () => {
   });
 });
 
+describe('a job with a cache whose worker is killed', () => {
+  const responseCache = { limitBytes: 2 ** 30, lookUp: true };
+  /** Kills the worker in the middle of the evaluation. */
+  const killed = async (change: Partial<JobRequest>): Promise<void> => {
+    let isKilled = false;
+    const job = errorOf(
+      worker.call.runJob(request({ modes: ['zero-shot'], responseCache, modelFolder: '/models/slow-60', ...change }), {
+        onProgress: (progress) => {
+          if (isKilled || progress.kind !== 'items' || progress.done < 6) return;
+          isKilled = true;
+          void worker.kill();
+        },
+      }),
+    );
+    expect((await job).kind).toBe('worker-lost');
+  };
+  const resume = async (): Promise<RunSummary | undefined> =>
+    (await worker.call.runJob(request({ modes: ['zero-shot'], responseCache })))[0];
+  const wholeScores = async (): Promise<unknown> =>
+    (await worker.call.runJob(request({ modes: ['zero-shot'], group: 'whole' })))[0]?.scores;
+
+  it.each([
+    ['as it was left', async () => undefined],
+    ['deleted meanwhile', async () => rm(join(folder, 'responses'), { recursive: true, force: true })],
+  ])('resumes to the numbers of an unbroken one, the cache %s', async (_, between) => {
+    await killed({});
+    await between();
+    const resumed = await resume();
+    expect(resumed?.scores).toEqual(await wholeScores());
+    const items = await openRunStore(folder).readItems(resumed?.run ?? '');
+    expect(items.map(({ index }) => index).sort((a, b) => a - b)).toEqual(Array.from({ length: 12 }, (_, i) => i));
+  });
+
+  it('leaves what it computed to any other run of the same model', async () => {
+    await killed({});
+    const [other] = await worker.call.runJob(request({ modes: ['zero-shot'], group: 'other', responseCache }));
+    expect(other?.scores).toEqual(await wholeScores());
+    // Six items were there at least, at 60 ms each; a quarter of a second's worth may not have been written.
+    expect(other?.responses?.cached).toBeGreaterThanOrEqual(1);
+    expect((other?.responses?.cached ?? 0) + (other?.responses?.computed ?? 0)).toBe(12);
+  });
+});
+
 describe('a worker with several jobs', () => {
   it('does one after the other, and a waiting one can be cancelled', async () => {
     const events: string[] = [];
