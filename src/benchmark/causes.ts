@@ -5,7 +5,7 @@
 import type { FailureCause, Reading, StopReason } from '../shared/results.ts';
 import { eitherNumber, numbersIn } from './number-value.ts';
 import { strip } from './python.ts';
-import { answerPart, runOnAt } from './readers-common.ts';
+import { answerPart, runOnAt, wordsOf } from './readers-common.ts';
 import { letterCandidates } from './readers-letter.ts';
 import { mentions } from './readers-mentions.ts';
 import { jsonBlocks } from './relaxed-json.ts';
@@ -74,20 +74,14 @@ function isWrapped({ output, lenient, question, accepts, kind }: FailedOutput): 
 const foreignNumber =
   /(?<![\d.,])\d{1,3}(?:\.\d{3})+,\d+(?![\d.])|(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}(?![\d.,])|(?<![\d.,])\d{1,3}(?:[\u00a0\u202f ']\d{3})+(?![\d])|(?<![\d.,])\d+,\d{1,2}(?![\d,.])|(?![0-9])\p{Nd}/u;
 
-/** Words of a text, for comparing it with the question. */
-const wordsOf = (text: string): string =>
-  text
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim();
-
 /**
  * The output says the question again: its first words are words of the question in their order, six or more, and they are
  * most of it. An answer that begins with the question's words and goes on to its own ("Janet sells …, so …") does not.
  */
-function repeatsQuestion({ output, question }: FailedOutput): boolean {
-  const said = wordsOf(output).split(' ');
-  const asked = ` ${wordsOf(question)} `;
+function repeatsQuestion({ output, question, lenient }: FailedOutput): boolean {
+  if (lenient.answer !== null) return false;
+  const said = wordsOf(output);
+  const asked = ` ${wordsOf(question).join(' ')} `;
   let shared = 0;
   while (shared < said.length && asked.includes(` ${said.slice(0, shared + 1).join(' ')} `)) shared++;
   return shared >= 6 && shared >= 0.6 * said.length;
@@ -140,13 +134,16 @@ function ranOn({ output, question, stop, lenient, accepts, kind, options }: Fail
   const at = runOnAt(output, question);
   if (lenient.answer === null) return false;
   if (at < output.length && (lenient.span?.[1] ?? 0) <= at) return true;
+  // It went on behind an answer until it was cut off.
+  const own = kind === 'letter' ? strip(options[lenient.answer.charCodeAt(0) - 65] ?? '') : '';
+  const behind = output.slice(lenient.span?.[1] ?? output.length).replace(/^\W*/, '');
+  if (stop === 'length' && wordsOf(behind.startsWith(own) ? behind.slice(own.length) : behind).length >= 3) return true;
   // Text behind a complete answer: the first line is the answer, with no more than a few words to it, and more follows or
   // nothing stopped it.
   const [firstLine = '', ...rest] = strip(output).split('\n');
   const place = firstLine.indexOf(lenient.answer);
-  const own = kind === 'letter' ? (options[lenient.answer.charCodeAt(0) - 65] ?? '') : '';
   const others = place < 0 ? null : firstLine.replace(lenient.answer, ' ').replace(own, ' ');
-  const complete = accepts(firstLine) || (others !== null && wordsOf(others).split(' ').filter(Boolean).length <= 3);
+  const complete = accepts(firstLine) || (others !== null && wordsOf(others).length <= 3);
   return complete && (stop === 'length' || rest.some((line) => strip(line) !== ''));
 }
 
@@ -213,7 +210,7 @@ export const causeTable: readonly CauseRow[] = [
   {
     cause: 'stopped by length',
     example: { output: 'Janet has 16 eggs and she eats', of: '18' },
-    holds: ({ stop }) => stop === 'length',
+    holds: ({ stop, lenient }) => stop === 'length' && lenient.answer === null,
   },
   {
     cause: 'answer not in the required form',

@@ -31,7 +31,7 @@ export const choice: Reader = {
     const inBox = boxed && decide(boxed.text, options);
     if (boxed && inBox && inBox !== 'undecided')
       return readingAt(inBox.option, boxed.start + inBox.start, inBox.length);
-    const found = decide(text, options);
+    const found = decide(text, options, context.stop);
     if (found === 'undecided') return nothing;
     if (found) return { answer: found.option, span: [found.start, found.start + found.length] };
     // A letter in place of the text, or what a choice says with other signs around.

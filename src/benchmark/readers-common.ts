@@ -35,7 +35,7 @@ export function wholeOutput(output: string, pattern: RegExp): Reading {
   return pattern.test(text) ? readingAt(text, output.indexOf(text)) : nothing;
 }
 
-export const escapeSource = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
+export const escapeSource = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 
 // ------------------------------------------------------------------ where an answer may stand
 
@@ -92,6 +92,30 @@ function withoutThoughts(output: string): string {
   return text;
 }
 
+/** Words of a repeated question that are enough to be no chance. */
+const repeatedWords = 8;
+
+/** Without a beginning that says the question again, word by word; blanked out. */
+function withoutRepeat(output: string, question: string): string {
+  const asked = ` ${wordsOf(question).join(' ')} `;
+  const said = [...output.matchAll(/[\p{L}\p{N}]+/gu)];
+  let run = '';
+  let count = 0;
+  for (const word of said) {
+    const longer = `${run} ${word[0].toLowerCase()}`;
+    if (!asked.includes(`${longer} `)) break;
+    run = longer;
+    count++;
+  }
+  const last = said[count - 1];
+  if (!last || count < repeatedWords) return output;
+  const end = last.index + last[0].length;
+  return blanks(end) + output.slice(end);
+}
+
+/** Words of a text in small letters, without signs. */
+export const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+
 /** `<answer>…</answer>`, the last one; the closing mark may be the stop text. */
 const answerMark = /<(answer|final_answer|final|solution)>([\s\S]*?)(?:<\/\1>|$)/gi;
 
@@ -100,7 +124,7 @@ const answerMark = /<(answer|final_answer|final|solution)>([\s\S]*?)(?:<\/\1>|$)
  * it has them, up to a next question. What is left out in front is blanked, so that places are those of the output.
  */
 export function answerPart(output: string, { question }: Pick<ReaderContext, 'question'>): string {
-  const spoken = withoutThoughts(output);
+  const spoken = withoutRepeat(withoutThoughts(output), question);
   const text = spoken.slice(0, runOnAt(spoken, question));
   const marked = [...text.matchAll(answerMark)].filter((match) => strip(match[2] ?? '') !== '').at(-1);
   if (!marked) return text;

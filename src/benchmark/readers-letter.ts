@@ -150,7 +150,6 @@ function listEnd(text: string, options: readonly string[]): number {
 
 function readLetter(text: string, options: readonly string[], context: ReaderContext): Reading {
   const decided = decisions(text, options).at(-1);
-  const named = options.some((option) => /[\p{L}\p{N}]/u.test(option)) ? decide(text, options) : null;
   if (decided) return decided.letter === null ? nothing : readingAt(decided.letter, decided.start, 1);
   const listed = listEnd(text, options);
   const rest = ' '.repeat(listed) + text.slice(listed);
@@ -175,11 +174,14 @@ function readLetter(text: string, options: readonly string[], context: ReaderCon
     const place = match.indices?.[1]?.[0] ?? 0;
     return /[A-Z]/.test(text[place] ?? '') && (isLetter(text, place, options) ?? false) ? [place] : [];
   });
+  // What an output mentions on its way, when it broke off, is no answer yet.
+  if (marked.length > 0 && context.stop === 'length') return nothing;
   const letters = new Set(marked.map((place) => text[place]));
   if (letters.size > 1) return nothing;
   const [only] = marked;
   if (only !== undefined) return readingAt(text[only] ?? '', only, 1);
-  return byText(text, options, named, context);
+  const named = options.some((option) => /[\p{L}\p{N}]/u.test(option)) ? decide(rest, options, context.stop) : null;
+  return byText(rest, options, named, context);
 }
 
 /** The letter of the choice whose text the output gives. */

@@ -1,4 +1,5 @@
 /** Choices that a text names, which of them it denies, and for which it decides. */
+import type { StopReason } from '../shared/results.ts';
 import { strip } from './python.ts';
 import { announcedAt, conclusionSource, escapeSource, type Found, sentences } from './readers-common.ts';
 
@@ -91,7 +92,7 @@ export type Decision = { option: string; start: number; length: number } | 'unde
 const concludes = new RegExp(`^[\\s*_>#-]*${conclusionSource}`, 'iu');
 
 /** The option that a text decides for. `undecided`: it names several and leaves it at that. */
-export function decide(text: string, options: readonly string[]): Decision {
+export function decide(text: string, options: readonly string[], stop?: StopReason): Decision {
   const everything = mentions(text, options);
   const listed = listsOptions(text, everything, options);
   const all = everything.filter(({ start }) => start >= listed);
@@ -101,15 +102,12 @@ export function decide(text: string, options: readonly string[]): Decision {
   const [first] = positive;
   if (!first) return complement(all, options);
   const distinct = new Set(positive.map(({ option }) => option));
-  if (distinct.size === 1) return first;
+  const atStart = /^[\s*_$`"'“([{:>-]*(?:(?:it'?s|it is|this is|that is|option|answer)\s+["'“*_(]*)?$/i.test(
+    text.slice(0, first.start),
+  );
+  if (distinct.size === 1) return stop !== 'length' || atStart || isSaid(text, first) ? first : null;
   const second = positive.find(({ start, option }) => start > first.start && option !== first.option);
-  if (
-    listed === 0 &&
-    /^[\s*_$`"'“([{:>-]*(?:(?:it'?s|it is|this is|that is|option|answer)\s+["'“*_(]*)?$/i.test(
-      text.slice(0, first.start),
-    )
-  )
-    return second && namedTogether(text, first, second) ? 'undecided' : first;
+  if (listed === 0 && atStart) return second && namedTogether(text, first, second) ? 'undecided' : first;
   const last = sentences(text)
     .filter(({ text: sentence, start }) => start >= listed && concludes.test(sentence))
     .at(-1);
@@ -119,6 +117,20 @@ export function decide(text: string, options: readonly string[]): Decision {
     if (one && new Set(inside.map(({ option }) => option)).size === 1) return one;
   }
   return 'undecided';
+}
+
+/**
+ * In an output that broke off: is this choice named in a whole sentence that says something? Numbers are named in working,
+ * and a sentence that begins with an aim ("To find …", "Let's …") says only what comes.
+ */
+function isSaid(text: string, { option, start }: Mention): boolean {
+  const all = sentences(text);
+  const sentence = all.slice(0, -1).find((one) => start >= one.start && start < one.end);
+  return (
+    sentence !== undefined &&
+    !/^[\W\p{N}]+$/u.test(option.replace(/\p{L}{1,3}\.?/gu, '')) &&
+    !/^\W*(?:to|let|let's|let us|first|we|given|if)\b/i.test(sentence.text)
+  );
 }
 
 /** Behind "the answer is", the last time. */

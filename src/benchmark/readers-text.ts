@@ -9,6 +9,7 @@ import {
   readingAt,
   sentences,
   wholeOutput,
+  wordsOf,
 } from './readers-common.ts';
 
 const folded = (text: string): string => strip(text).replace(/\s+/g, ' ').replace(/[.!]$/, '').toLowerCase();
@@ -23,8 +24,6 @@ const plainText = (text: string): string =>
     .replace(/\b(?:a|an|the)\b/g, ' ')
     .replace(/\s+/g, ' ')
     .trim();
-
-const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 
 /**
  * What a sentence says of the thing asked for: "The capital of Spain is Madrid." Its subject repeats the question's words,

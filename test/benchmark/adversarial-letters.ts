@@ -100,7 +100,7 @@ export const letters: Row[] = [
 ];
 
 /** Choices of the rows below. */
-export const choiceOptions = ['Rome', 'Paris', 'New Rome'];
+export const choiceOptions = ['Rome', 'Paris', 'New Rome', 'Baden-Baden (a/b)'];
 
 export const choices: Row[] = [
   ['Paris', 'Paris', 'Paris'],
@@ -124,6 +124,7 @@ export const choices: Row[] = [
   ['Rome\nParis\nNew Rome\nThe answer is New Rome', null, 'New Rome'],
   ['B', null, 'Paris'],
   ['The answer is (B).', null, 'Paris'],
+  ['It is Baden-Baden (a/b).', null, 'Baden-Baden (a/b)'],
   ['Parisian', null, null],
   ['Romeo', null, null],
   ['Berlin', null, null],

@@ -190,7 +190,7 @@ const table: Record<FailureCause, { has: Example[]; nearly: NearMiss[] }> = {
       ['number', '18', null],
       ['number', '16 - 7 = 9\n9 * 2 = 18', 'answer not in the required form'],
       ['number', 'Let us see.\n\nQuestion: Tom has 3 apples.', 'no answer found'],
-      ['number', 'She makes 18. She has 16 eggs', 'stopped by length', 'length'],
+      ['number', 'She has 16 eggs. She sells 9 and', 'stopped by length', 'length'],
     ],
   },
   'stopped by length': {

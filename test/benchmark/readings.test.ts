@@ -130,7 +130,7 @@ const tables: [string, () => Promise<Benchmark>, Case[]][] = [
       ['Sorry to say, but she makes 18', false, false, '18', true, 'answer not in the required form'],
       ['"I\'m sorry, Lily. I did not mean to', false, false, null, false, 'stopped by length', 'length'],
       ['Sorry, but I do not know.', false, false, null, false, 'refusal'],
-      [eggs, false, false, '2', false, 'repeats the question'],
+      [eggs, false, false, null, false, 'repeats the question'],
       ['Janet has some eggs and', false, false, null, false, 'stopped by length', 'length'],
       ['Let us think.', false, false, null, false, 'no answer found'],
       ['18.00 dollars', false, false, '18.00', true, 'answer not in the required form'],

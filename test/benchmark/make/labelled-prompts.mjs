@@ -60,7 +60,7 @@ export const prompts = [
     turn: ({ question }) => question,
     chat: '',
     until: never,
-    tokens: 96,
+    tokens: 72,
   },
   {
     name: 'gsm8k-chat-number',
@@ -81,7 +81,7 @@ export const prompts = [
     turn: ({ question }) => `Solve the problem. Put the final answer in \\boxed{}.\n\n${question}`,
     chat: '',
     until: never,
-    tokens: 96,
+    tokens: 72,
   },
   {
     name: 'gsm8k-steps',
@@ -91,7 +91,7 @@ export const prompts = [
     n: 10,
     turn: ({ question }) => `Q: ${question}\nA: Let's think step by step.`,
     until: ['Q:'],
-    tokens: 96,
+    tokens: 72,
   },
   {
     name: 'arithmetic-chat',
@@ -155,15 +155,15 @@ export const prompts = [
     turn: ({ question, options }) => `${question}\n${lettered(options)}\nEnd with "The answer is (X)".`,
     chat: '',
     until: never,
-    tokens: 96,
+    tokens: 72,
   },
   {
     name: 'date-plain',
     kind: 'letter',
     data: 'bbh/date_understanding',
     from: 0,
-    n: 12,
-    turn: ({ input }) => `Q: ${input}\nA:`,
+    n: 10,
+    turn: ({ input }) => `${input}\nThe right option is`,
     until: never,
   },
   {
@@ -225,7 +225,7 @@ export const prompts = [
     n: 12,
     turn: ({ question }) => `${question}\nAnswer (Yes or No):`,
     until: never,
-    tokens: 40,
+    tokens: 32,
   },
   {
     name: 'causes-chat',
@@ -255,7 +255,7 @@ export const prompts = [
     n: 10,
     turn: qa,
     until: never,
-    tokens: 40,
+    tokens: 32,
   },
   {
     name: 'sports-examples',
@@ -267,7 +267,7 @@ export const prompts = [
     shots: 4,
     example: 'short',
     until: never,
-    tokens: 40,
+    tokens: 32,
   },
   {
     name: 'sports-chat',
@@ -432,7 +432,7 @@ export const prompts = [
     turn: ({ question }) => `${question}\nReply in JSON like {"answer": 12}.`,
     chat: '',
     until: never,
-    tokens: 80,
+    tokens: 64,
   },
   {
     name: 'gsm8k-json-examples',
@@ -455,7 +455,7 @@ export const prompts = [
       `${question.replace(/^Question: /, '')} Give a JSON object with the keys "name" and "truthful".`,
     chat: '',
     until: never,
-    tokens: 80,
+    tokens: 64,
   },
   {
     name: 'sorting-json-plain',
@@ -505,7 +505,7 @@ export const prompts = [
     until: never,
     tokens: 24,
   },
-].map((row) => ({ model: 'SmolLM2-135M-Instruct', tokens: 64, shots: 0, ...row }));
+].map((row) => ({ model: 'SmolLM2-135M-Instruct', tokens: 48, shots: 0, ...row }));
 
 /** The whole prompt: examples of the data set's own items, then the question, in a chat turn where that is asked. */
 export function render(prompt, item, examples) {
