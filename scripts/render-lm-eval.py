@@ -30,6 +30,13 @@ from lm_eval.api.task import ConfigurableTask
 from lm_eval.utils import env
 
 rows_a_split, items = 9, 3
+own_metrics = {
+    "generate_until": {"exact_match", "bleu", "chrf", "ter"},
+    "multiple_choice": {"acc", "acc_norm", "acc_bytes", "acc_mutual_info", "exact_match", "f1", "mcc", "brier_score"},
+    "loglikelihood": {"acc", "perplexity"},
+    "loglikelihood_rolling": {"word_perplexity", "byte_perplexity", "bits_per_byte"},
+}
+plain_aggregations = {"mean", "bleu", "chrf", "ter", "f1", "matthews_corrcoef", "brier_score", "perplexity", "weighted_perplexity", "bits_per_byte"}
 
 
 class Function(str):
@@ -319,6 +326,7 @@ def chat(messages, add_generation_prompt=True):
 settings = {
     "0": dict(shots=0),
     "5": dict(shots=5),
+    "5-system": dict(shots=5, system="Be brief."),
     "0-chat": dict(shots=0, chat=True),
     "5-chat": dict(shots=5, chat=True, system="Be brief."),
     "5-turns": dict(shots=5, chat=True, turns=True),
@@ -347,8 +355,44 @@ def render(config):
             arguments = [part for part in request.args if isinstance(part, str)]
             assert len(arguments) == len(request.args) - (task.OUTPUT_TYPE == "generate_until"), "a request that is not text"
             by_item.setdefault(request.doc_id, []).append(arguments)
+        if label == "0":
+            judged = judge(task, random.Random(7))
         found[label] = dict(shots=shots, items=[by_item[item] for item in sorted(by_item)])
-    return found
+    return found, judged
+
+
+openings = ["", "", " ", "The answer is ", "the answer is (", "Answer: ", "#### ", "So the answer is: ", "\n\n", "**", "I think it is ", "$", "ANSWER ", "\\boxed{", "A. ", "(B) "]
+closings = ["", "", ".", "\n", "!", ")", ".\n\nQuestion: what?", "**", "}", " because 3 is more than 2.", ", or (C)", " dollars", "</s>"]
+fillers = ["", "42", "1,234.50", "-7", "yes", "No", "(A)", "B", "c", "True", "$18.00", "3/4", "ÄÖ", "A and B", "the second one"]
+
+
+def judge(task, rng):
+    """What filters and metrics make of made-up responses: by item and filter."""
+    by_item = {}
+    for request in task.instances:
+        by_item.setdefault(request.doc_id, []).append(request)
+    judged = []
+    for item, requests in by_item.items():
+        doc = requests[0].doc
+        for request in requests:
+            if request.request_type == "generate_until":
+                target = task.doc_to_target(doc)
+                choices = task.doc_to_choice(doc) if task.config.doc_to_choice is not None else []
+                golds = [choices[target]] if isinstance(target, int) and choices else target if isinstance(target, list) else [target]
+                cores = [str(rng.choice(golds)) if golds else "", rng.choice(fillers), str(rng.choice(choices)) if choices else rng.choice(fillers)]
+                request.resps = [rng.choice(openings) + rng.choice(cores) + rng.choice(closings) for _ in range(request.repeats)]
+            elif request.request_type == "loglikelihood":
+                request.resps = [(round(-rng.random() * 9 - 0.1, 4), rng.random() < 0.4)] * request.repeats
+            else:
+                request.resps = [round(-rng.random() * 900 - 1, 4)] * request.repeats
+    task.apply_filters()
+    for item, requests in by_item.items():
+        filters = {}
+        for name in requests[0].filtered_resps:
+            values = task.process_results(requests[0].doc, [request.filtered_resps[name] for request in requests])
+            filters[name] = json.loads(json.dumps(values, default=lambda value: value.tolist()))
+        judged.append(dict(item=item, responses=[request.resps for request in requests], filters=filters))
+    return judged
 
 
 def attempt(config, specs, splits, seed, plain):
@@ -360,8 +404,8 @@ def attempt(config, specs, splits, seed, plain):
         made[split] = datasets.Dataset.from_list(rows)
     data = datasets.DatasetDict(made)
     datasets.load_dataset = lambda *_, **__: data
-    requests = render(config)
-    return {split: [dict(row) for row in rows] for split, rows in made.items()}, requests
+    requests, judged = render(config)
+    return {split: [dict(row) for row in rows] for split, rows in made.items()}, requests, judged
 
 
 def main():
@@ -369,6 +413,7 @@ def main():
     parser.add_argument("out")
     parser.add_argument("--part", default="0/1")
     parser.add_argument("--only", default="")
+    parser.add_argument("--seed", type=int, default=0, help="of the rows")
     arguments = parser.parse_args()
     part, parts = map(int, arguments.part.split("/"))
     logging.disable(logging.CRITICAL)
@@ -401,10 +446,17 @@ def main():
             seen[same] = [name]
             if len(seen) % parts != part:
                 continue
-            config = {key: value for key, value in config.items() if key not in ("group", "process_results", "metric_list", "unsafe_code", "doc_to_decontamination_query", "should_decontaminate")}
-            config["metric_list"] = [{"metric": "exact_match" if config.get("output_type", "generate_until") == "generate_until" else "acc", "aggregation": "mean", "higher_is_better": True}]
-            if config.get("output_type") == "loglikelihood_rolling":
-                config["metric_list"] = [{"metric": "bits_per_byte", "aggregation": "bits_per_byte", "higher_is_better": False}]
+            config = {key: value for key, value in config.items() if key not in ("group", "unsafe_code", "doc_to_decontamination_query", "should_decontaminate")}
+            kind = config.get("output_type", "generate_until")
+            known = own_metrics.get(kind, set())
+            listed = [entry.get("metric") for entry in config.get("metric_list") or []]
+            # Metrics that are Python functions, or that need a network, give way to one that always is there.
+            replaced = bool(python) or not set(listed) <= known or any(entry.get("hf_evaluate") or entry.get("aggregation", "mean") not in plain_aggregations for entry in config.get("metric_list") or [])
+            if replaced:
+                config.pop("process_results", None)
+                config["metric_list"] = [dict(metric={"generate_until": "exact_match"}.get(kind, "acc"), aggregation="mean", higher_is_better=True)] if kind != "loglikelihood_rolling" else [dict(metric="bits_per_byte")]
+                if any(re.match("filter_list", key) for key in python):
+                    config.pop("filter_list", None)
             config["dataset_path"], config["dataset_name"] = "made-up", None
             config.pop("dataset_kwargs", None)
             reason = None
@@ -412,10 +464,10 @@ def main():
                 specs = specs_of(config)
             except Exception as error:
                 reason = f"template: {error}"
-            for seed in range(60 if reason is None else 0):
+            for seed in range(arguments.seed, arguments.seed + 60) if reason is None else ():
                 try:
-                    rows, requests = attempt(config, specs, splits_of(config), seed, plain=seed % 2 == 1)
-                    out.write(json.dumps(dict(file=str(path), name=name, python=python, rows=rows, requests=requests), ensure_ascii=False) + "\n")
+                    rows, requests, judged = attempt(config, specs, splits_of(config), seed, plain=seed % 2 == 1)
+                    out.write(json.dumps(dict(file=str(path), name=name, python=python, metrics=config["metric_list"] if replaced else None, rows=rows, requests=requests, judged=judged), ensure_ascii=False) + "\n")
                     reason = "rendered"
                     break
                 except Exception as error:

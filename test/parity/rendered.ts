@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { openBenchmark } from '../../src/benchmark/index.ts';
-import type { Benchmark, Chat, Item } from '../../src/benchmark/types.ts';
+import type { Benchmark, Chat, Item, ItemResponse } from '../../src/benchmark/types.ts';
 import { HumanError } from '../../src/shared/errors.ts';
 
 /** One line of render-lm-eval.py. */
@@ -16,6 +16,14 @@ interface RenderedTask {
   name: string;
   python: string[];
   rows: Record<string, Record<string, unknown>[]>;
+  /** Metrics that stand in for those that cannot be had; null: the file's own. */
+  metrics: unknown[] | null;
+  /** What the harness makes of made-up responses: outputs, or log-likelihoods with or without a greedy flag. */
+  judged: {
+    item: number;
+    responses: (string | number | [number, boolean])[][];
+    filters: Record<string, Record<string, unknown>>;
+  }[];
   /** By setting: the texts of every request of the first items; contexts and continuations. */
   requests: Record<string, { shots: number; items: string[][][] }>;
 }
@@ -45,6 +53,7 @@ function pythonJson(value: unknown): string {
 const chats: Record<string, Chat | null> = {
   '0': null,
   '5': null,
+  '5-system': { template: null, systemInstruction: 'Be brief.', fewshotAsMultiturn: false },
   '0-chat': { template, systemInstruction: null, fewshotAsMultiturn: false },
   '5-chat': { template, systemInstruction: 'Be brief.', fewshotAsMultiturn: false },
   '5-turns': { template, systemInstruction: null, fewshotAsMultiturn: true },
@@ -63,7 +72,8 @@ function wrap(task: RenderedTask, folder: string): string {
     dataset_name: null,
     dataset_kwargs: { data_files: files },
     // Metrics are compared elsewhere; those of Python functions are no matter of prompts.
-    ...(task.python.length > 0 && { metric_list: null, process_results: null, filter_list: null }),
+    ...(task.metrics && { metric_list: task.metrics, process_results: null }),
+    ...(task.python.some((key) => key.startsWith('filter_list')) && { filter_list: null }),
   };
   const file = join(folder, 'task.yaml');
   writeFileSync(file, JSON.stringify(wrapper));
@@ -111,13 +121,53 @@ export async function compareTask(task: RenderedTask): Promise<Verdict> {
           };
       }
     }
-    return { name, kind: 'equal' };
+    return judge(task, opened, await opened.items('evaluation')) ?? { name, kind: 'equal' };
   } catch (thrown) {
     if (thrown instanceof HumanError) return { name, kind: 'refused', message: thrown.message };
     return { name, kind: 'crashed', message: thrown instanceof Error ? (thrown.stack ?? thrown.message) : `${thrown}` };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** What the first item whose filters or metrics give something else gets; null where all are equal. */
+function judge({ name, judged }: RenderedTask, benchmark: Benchmark, items: readonly Item[]): Verdict | null {
+  for (const { item, responses, filters } of judged) {
+    const row = items[item];
+    const found = row && benchmark.measure?.(row, responses.map(responseOf));
+    for (const [filter, theirs] of Object.entries(filters)) {
+      const ours = found?.find((entry) => entry.filter === filter)?.values ?? {};
+      const different = Object.keys(theirs).filter((metric) => !alike(theirs[metric], ours[metric]));
+      if (different.length > 0)
+        return {
+          name,
+          kind: 'different',
+          setting: `${different.join(', ')} by ${filter}`,
+          item,
+          theirs: JSON.stringify([responses, theirs]),
+          ours: JSON.stringify(found),
+        };
+    }
+  }
+  return null;
+}
+
+function responseOf(repeats: RenderedTask['judged'][number]['responses'][number]): ItemResponse {
+  const [first] = repeats;
+  if (Array.isArray(first)) return { kind: 'loglikelihood', sum: first[0], greedy: first[1] };
+  if (typeof first === 'number') return { kind: 'rolling', sum: first };
+  return {
+    kind: 'generate',
+    outputs: repeats.map((text) => ({ text: String(text), stop: { reason: 'stop-string' as const } })),
+  };
+}
+
+function alike(theirs: unknown, ours: unknown): boolean {
+  if (Array.isArray(theirs))
+    return Array.isArray(ours) && ours.length === theirs.length && theirs.every((part, at) => alike(part, ours[at]));
+  if (typeof theirs === 'number' || typeof theirs === 'boolean')
+    return Math.abs(Number(theirs) - Number(ours)) < 1e-9 && ours !== null && ours !== undefined;
+  return theirs === ours;
 }
 
 export async function* compareFile(path: string): AsyncGenerator<Verdict> {
