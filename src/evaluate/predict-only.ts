@@ -33,6 +33,7 @@ export function withoutScoring(benchmark: Benchmark): Benchmark {
         throw thrown;
       }
     },
+    scored: false,
     metrics: undefined,
     measure: undefined,
   };

@@ -1,5 +1,6 @@
 /** From the responses to an item to its record, and back: a record holds all that judging and measuring need. */
 import type { Benchmark, Item, ItemResponse } from '../benchmark/types.ts';
+import { type BigBenchRow, bigBenchValues } from '../metrics/index.ts';
 import type { ItemRecord } from '../shared/results.ts';
 import { sha256 } from './text.ts';
 
@@ -31,7 +32,7 @@ export function recordOf(benchmark: Benchmark, item: Item, answered: Answered): 
     ...(first ? [{ kind: 'generate' as const, outputs }] : []),
   ]);
   const choices = choicesOf(benchmark, item, likelihoods);
-  return {
+  const record: ItemRecord = {
     schema: 1,
     index: item.index,
     prompt,
@@ -54,8 +55,18 @@ export function recordOf(benchmark: Benchmark, item: Item, answered: Answered): 
     }),
     ...(measured && { metrics: measured }),
     ...(truncated > 0 && { truncated }),
+    ...(benchmark.scored === false && { scored: false as const }),
   };
+  if (!benchmark.metrics) return record;
+  const values = bigBenchValues(benchmark.metrics, bigBenchRow(benchmark, item, record));
+  return { ...record, metrics: [{ filter: 'none', values }] };
 }
+
+/** What BIG-bench's scores are computed of. */
+export const bigBenchRow = (benchmark: Benchmark, item: Item, record: ItemRecord): BigBenchRow => ({
+  record,
+  references: benchmark.references?.(item) ?? [record.gold],
+});
 
 /** What a record was made of, so that a changed reader or metric can judge it again without the model. */
 export function answeredOf(record: ItemRecord): Answered {

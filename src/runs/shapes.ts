@@ -179,6 +179,7 @@ const item = fields({
   choices: optional(
     fields({ texts: list(text), gold: number, right: yesNo, rightNormalised: yesNo, scores: optional(list(number)) }),
   ),
+  scored: optional(yesNo),
   generated: optional(yesNo),
   repeats: optional(list(fields({ output: text, outputTokens: count, stop: stopped }))),
   // A sum that is not finite is null in JSON.

@@ -145,6 +145,8 @@ export interface ItemRecord {
   metrics?: FilteredMetrics[];
   /** Tokens left out at the beginning of what was longer than the model's context. */
   truncated?: number;
+  /** Outputs only: readings and verdicts are empty and count for nothing. */
+  scored?: false;
 }
 
 /** One learning rate that was tried before tuning. */

@@ -300,6 +300,7 @@ describe('outputs only', () => {
       strict: { answer: null },
       right: false,
       cause: null,
+      scored: false,
     });
 
     const [scored] = await again(talkative(), [outputs?.run ?? '']);
