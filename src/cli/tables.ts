@@ -71,7 +71,8 @@ export function resultLines(outcomes: readonly ModeOutcome[]): string[] {
     ...measureLines(outcomes),
     ...placementLines(outcomes),
     ...constantLines(outcomes),
-    ...outcomes.flatMap(({ summary }) => metricLine(summary)),
+    // Runs of earlier versions have BIG-bench's scores only so.
+    ...outcomes.flatMap(({ summary }) => (summary.measures ? [] : metricLine(summary))),
     ...outcomes.flatMap(({ summary: { mode, scores } }) =>
       scores.commonest
         ? [

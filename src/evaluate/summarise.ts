@@ -2,8 +2,9 @@
 
 import { PythonRandom } from '../benchmark/python-random.ts';
 import type { Benchmark, Item } from '../benchmark/types.ts';
-import { bigBenchScores, bootstrapIterations, metricScore, scores } from '../metrics/index.ts';
+import { bigBenchMeasures, bigBenchScores, bootstrapIterations, metricScore, scores } from '../metrics/index.ts';
 import type { ItemRecord, MetricScore, MetricValue, RunSummary } from '../shared/results.ts';
+import { bigBenchRow } from './records.ts';
 
 export type SummaryFacts = Pick<
   RunSummary,
@@ -54,12 +55,14 @@ export function summarise(
       },
     ),
     ...(benchmark.metrics && {
+      measures: bigBenchMeasures(
+        benchmark.metrics,
+        known.map(({ item, record }) => bigBenchRow(benchmark, item, record)),
+      ),
       metrics: Object.fromEntries(
         benchmark.metrics.map((name) => [
           name,
-          bigBenchScores.get(name)?.(
-            known.map(({ item, record }) => ({ record, references: benchmark.references?.(item) ?? [record.gold] })),
-          ) ?? null,
+          bigBenchScores.get(name)?.(known.map(({ item, record }) => bigBenchRow(benchmark, item, record))) ?? null,
         ]),
       ),
     }),

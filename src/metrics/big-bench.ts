@@ -1,5 +1,6 @@
 /** Scores of a run by the names and definitions of BIG-bench (bigbench.api.task_metrics), from finished items. */
-import type { ItemRecord } from '../shared/results.ts';
+import type { ItemRecord, MetricScore } from '../shared/results.ts';
+import { meanStandardError } from './aggregation.ts';
 import {
   brierScore,
   expectedCalibrationError,
@@ -54,3 +55,45 @@ export const bigBenchScores: ReadonlyMap<string, (rows: readonly BigBenchRow[]) 
   ['rouge2', ofTexts(rouge2)],
   ['rougeLsum', ofTexts(rougeLsum)],
 ]);
+
+/** Scores that are the mean of the items' own: these have a value for each item, and a standard error. */
+const meansOfItems = new Set([
+  'exact_str_match',
+  'case_insensitive_str_match',
+  'numeric_match_with_0_1_relative_error',
+  'multiple_choice_grade',
+  'weighted_log_probabilities',
+  'weighted_probabilities',
+  'rouge1',
+  'rouge2',
+  'rougeLsum',
+]);
+const lowerIsBetter = new Set(['calibration_multiple_choice_brier_score', 'expected_calibration_error']);
+
+/** What one item adds to the scores that are means. */
+export const bigBenchValues = (names: readonly string[], row: BigBenchRow): Record<string, number> =>
+  Object.fromEntries(
+    names.flatMap((name): [string, number][] => {
+      const value = meansOfItems.has(name) ? (bigBenchScores.get(name)?.([row]) ?? null) : null;
+      return value === null ? [] : [[name, value]];
+    }),
+  );
+
+/** The scores as metrics of a benchmark file, in the order of the names. */
+export const bigBenchMeasures = (names: readonly string[], rows: readonly BigBenchRow[]): MetricScore[] =>
+  names.flatMap((metric): MetricScore[] => {
+    const score = bigBenchScores.get(metric);
+    if (!score) return [];
+    const singles = meansOfItems.has(metric) ? rows.flatMap((row) => score([row]) ?? []) : [];
+    const value = score(rows);
+    return [
+      {
+        metric,
+        filter: 'none',
+        value: value !== null && Number.isFinite(value) ? value : null,
+        standardError: singles.length > 1 ? meanStandardError(singles) : null,
+        higherIsBetter: !lowerIsBetter.has(metric),
+        n: rows.length,
+      },
+    ];
+  });
