@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { checkBenchmark, openBenchmark } from '../../src/benchmark/index.ts';
 import type { Benchmark } from '../../src/benchmark/types.ts';
 import { runJob } from '../../src/evaluate/index.ts';
+import { meanStandardError } from '../../src/metrics/index.ts';
 import { openRunStore } from '../../src/runs/index.ts';
 import type { RunSummary } from '../../src/shared/results.ts';
 import { scriptedModel } from './scripted.ts';
@@ -77,6 +78,12 @@ it('any of the best choices is right, and the grade is the mean of the scores of
     best += values.filter((value) => value === Math.max(...values)).length / values.length / items.length;
   }
   expect(summary.metrics?.multiple_choice_grade).toBeCloseTo(grade, 12);
+  // The same as a metric of the file: by item, with its standard error.
+  const measured = summary.measures?.find(({ metric }) => metric === 'multiple_choice_grade');
+  expect(measured?.value).toBeCloseTo(grade, 12);
+  const values = records.map(({ metrics }) => Number(metrics?.[0]?.values.multiple_choice_grade));
+  expect(values.reduce((sum, value) => sum + value, 0) / items.length).toBeCloseTo(grade, 12);
+  expect(measured?.standardError).toBeCloseTo(meanStandardError(values), 12);
   expect(summary.scores.LL?.count).toBe(records.filter(({ choices }) => choices?.right).length);
   expect(summary.scores.chance).toBeCloseTo(best, 12);
 });
