@@ -29,6 +29,11 @@ export async function importResults(workbench: Workbench, first?: unknown, selec
   );
   await workbench.runs.refresh();
   for (const { file, reason } of report.skipped) workbench.log.info(`${file} was left out: ${reason}`);
+  // Not waited for: the command is done when its message is shown.
+  void tellImported(workbench, report);
+}
+
+async function tellImported(workbench: Workbench, report: ImportReport): Promise<void> {
   const shown = await vscode.window.showInformationMessage(
     reportWords(report),
     ...(report.imported.length > 0 ? ['Show Leaderboard', 'Open Results'] : []),
@@ -86,7 +91,7 @@ function reportWords({ imported, known, skipped }: ImportReport): string {
   ].join(' ');
 }
 
-/** Runs of a row of the tree. */
+/** Runs of a row of the tree that have scores. */
 function runsOf(row: Row): string[] {
   if (row.kind === 'run') return [row.run.run.id];
   return row.kind === 'group' ? row.runs.filter(({ summary }) => summary !== null).map(({ run }) => run.id) : [];
@@ -129,6 +134,10 @@ async function writeRuns(
       return worker.call.exportRuns({ runs, storeFolder, format, folder }, { signal: stop.signal });
     },
   );
+  void tellExported(workbench, files, folder);
+}
+
+async function tellExported(workbench: Workbench, files: readonly string[], folder: string): Promise<void> {
   const [first] = files;
   const said = `${files.length} ${files.length === 1 ? 'file' : 'files'} written to ${folder}.`;
   const shown = await vscode.window.showInformationMessage(said, ...(first ? ['Open'] : []));
