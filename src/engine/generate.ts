@@ -13,8 +13,8 @@ import { HumanError, throwIfCancelled } from '../shared/errors.ts';
 import { type KeyValueCache, type Prefix, placesFor } from './cache.ts';
 import { type Decoder, pieceLength } from './decoder.ts';
 import { Drafter, mostProposed, proposals } from './drafts.ts';
-import { prefixTree, textsBelow } from './prefix-tree.ts';
-import { type PrefixGroup, planPrefixes, type ReadingCosts } from './reading-plan.ts';
+import { prefixTree, sameBeginning, textsBelow } from './prefix-tree.ts';
+import { howToShare, type PrefixGroup, planPrefixes, type ReadingCosts } from './reading-plan.ts';
 import type { Distribution } from './run-tensors.ts';
 import { randomStream, sampleToken } from './sampling.ts';
 import { inFront, isSuffix, readTexts } from './soft-prompt.ts';
@@ -166,19 +166,62 @@ async function join(
     taken = same;
   }
   const from = cache.count;
-  for (const _ of taken) cache.addRow();
-  const texts = taken.map(({ tokens }) => tokens.slice(shared));
-  const distributions = await readTexts(
-    decoder,
-    cache,
-    from,
-    { texts },
-    settings.softPrompt,
-    texts.map(({ length }, row) => ({ row, position: length - 1 })),
-    { logits: settings.temperature > 0, signal: job.hooks.signal },
-  );
-  rows.push(...taken.map((request) => newRow(job, request)));
+  const { whole, forks } = forksOf(job, rows, taken, shared);
+  for (const _ of whole) cache.addRow();
+  const read = (requests: readonly GenerationRequest[], first: number, at: (row: number) => number) => {
+    const texts = requests.map(({ tokens }, row) => tokens.slice(at(row)));
+    const wanted = texts.map(({ length }, row) => ({ row, position: length - 1 }));
+    const options = { logits: settings.temperature > 0, signal: job.hooks.signal };
+    return readTexts(decoder, cache, first, { texts }, settings.softPrompt, wanted, options);
+  };
+  const distributions = whole.length ? await read(whole, from, () => shared) : [];
+  if (forks.length) {
+    const behind = cache.count;
+    const before = cache.position(0) - cache.length(0);
+    const front = inFront(settings.softPrompt)?.vectors ?? 0;
+    for (const { row, same } of forks) cache.addRow(cache, row, same + front - before);
+    const going = forks.map(({ request }) => request);
+    distributions.push(...(await read(going, behind, (row) => forks[row]?.same ?? shared)));
+  }
+  rows.push(...[...whole, ...forks.map(({ request }) => request)].map((request) => newRow(job, request)));
   await take(job, cache, rows, from, oneEach(distributions));
+}
+
+/** A prompt that goes on from a copy of another row, behind the tokens that both begin with. */
+interface Fork {
+  request: GenerationRequest;
+  row: number;
+  same: number;
+}
+
+/** Of new prompts those that begin like a row that is there, or is read whole with them, for long enough. */
+function forksOf(
+  { costs, exact }: Job,
+  rows: readonly Row[],
+  taken: readonly GenerationRequest[],
+  shared: number,
+): { whole: GenerationRequest[]; forks: Fork[] } {
+  if (exact) return { whole: [...taken], forks: [] };
+  const parents = rows.map(({ request }) => request.tokens);
+  const whole: GenerationRequest[] = [];
+  const forks: Fork[] = [];
+  for (const request of taken) {
+    const { tokens } = request;
+    let best: Fork = { request, row: -1, same: shared };
+    for (const [row, parent] of parents.entries()) {
+      // It reads one token at least itself.
+      const same = Math.min(sameBeginning(parent, tokens), tokens.length - 1);
+      if (same > best.same) best = { request, row, same };
+    }
+    const { same } = best;
+    const sizes = { texts: 2, shared: same - shared, rest: tokens.length - same, alone: true };
+    if (howToShare({ ...costs, steps: 0 }, sizes) !== 'again') forks.push(best);
+    else {
+      whole.push(request);
+      parents.push(tokens);
+    }
+  }
+  return { whole, forks };
 }
 
 function newRow({ settings, contextLength, drafts }: Job, request: GenerationRequest): Row {
