@@ -62,7 +62,9 @@ export class ProgressLine {
           : compared
             ? `LL ${percent(likeliest / compared)}`
             : '';
-        this.#advance('evaluating', 'items', done, total, secondsLeft, shares);
+        const { cached = 0 } = progress;
+        const figures = [shares, cached > 0 ? `${cached} from the cache` : ''].filter(Boolean).join(', ');
+        this.#advance('evaluating', 'items', done, total, secondsLeft, figures, cached);
         break;
       }
       case 'summary':
@@ -72,6 +74,7 @@ export class ProgressLine {
   }
 
   #count(record: ItemRecord): void {
+    if (record.scored === false) return;
     if (record.generated !== false) {
       this.#counts.seen++;
       if (record.inFormat) this.#counts.inFormat++;
@@ -91,7 +94,15 @@ export class ProgressLine {
     else this.terminal.note(message);
   }
 
-  #advance(doing: string, unit: string, done: number, total: number, left: number | null, figures: string): void {
+  #advance(
+    doing: string,
+    unit: string,
+    done: number,
+    total: number,
+    left: number | null,
+    figures: string,
+    free = 0,
+  ): void {
     const key = `${this.#mode} ${doing}`;
     if (this.#task?.key !== key)
       this.#task = {
@@ -100,13 +111,13 @@ export class ProgressLine {
         doing,
         unit,
         startedAt: this.now(),
-        startedWith: done,
+        startedWith: done - free,
         shownAt: Number.NEGATIVE_INFINITY,
         shownPart: -1,
       };
     const task = this.#task;
     const seconds = this.now() - task.startedAt;
-    const rate = seconds > 0 ? (done - task.startedWith) / seconds : 0;
+    const rate = seconds > 0 ? (done - free - task.startedWith) / seconds : 0;
     const part = total > 0 ? done / total : 1;
     const words = [
       `${done}/${total} ${unit}`,

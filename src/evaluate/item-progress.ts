@@ -4,15 +4,22 @@ import type { ItemRecord } from '../shared/results.ts';
 /** Seconds left from the pace since this process began; what took no time does not count: items of before, or cached. */
 export class Pace {
   private readonly started = performance.now();
-  constructor(private free: number) {}
+  #cached = 0;
+  /** @param before items that were finished before */
+  constructor(private readonly before: number) {}
 
   /** An item came without being computed. */
   skip(): void {
-    this.free++;
+    this.#cached++;
+  }
+
+  /** Items that came so. */
+  get cached(): number {
+    return this.#cached;
   }
 
   secondsLeft(done: number, total: number): number | null {
-    const own = done - this.free;
+    const own = done - this.before - this.#cached;
     return own < 1 ? null : ((total - done) * (performance.now() - this.started)) / 1000 / own;
   }
 }

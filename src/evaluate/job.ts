@@ -180,6 +180,7 @@ async function executeRun(
       done,
       total,
       secondsLeft: pace.secondsLeft(done, total),
+      ...(pace.cached > 0 && { cached: pace.cached }),
       records,
     }),
   );

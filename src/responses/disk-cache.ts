@@ -252,9 +252,12 @@ export class DiskCache {
       // It is not read anyway: half a line has no newline.
     }
     const code = (thrown as NodeJS.ErrnoException).code;
+    // What runs write is worth more than what can be computed again: where there is no room, the cache gives up its own.
+    const full = code === 'ENOSPC' || code === 'EDQUOT';
+    if (full) makeRoom(this.storeFolder, 0);
     const why = reasons[code ?? ''] ?? asError(thrown).message;
     this.options.onProblem(
-      `The response cache in ${join(this.storeFolder, responsesFolder)} could not be ${what} (${why}): the run went on without it.`,
+      `The response cache in ${join(this.storeFolder, responsesFolder)} could not be ${what} (${why}): the run went on without it${full ? ', and it was emptied to make room' : ''}.`,
     );
   }
 

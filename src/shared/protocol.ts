@@ -71,6 +71,8 @@ export type JobProgress =
       done: number;
       total: number;
       secondsLeft: number | null;
+      /** Items among those done since this job began that came from the cache of responses: they took no time. */
+      cached?: number;
       records: ItemRecord[];
     }
   | { kind: 'summary'; summary: RunSummary };

@@ -127,7 +127,8 @@ describe('the cache of responses', () => {
     const { value, stderr } = await json(['evaluate', 'generous.yaml', '--model', 'm']);
     expect(value.modes[0]).toMatchObject({ responses: { cached: 12, computed: 0 }, S: { value: 1 } });
     expect(value.modes[0].notes.join()).toContain('12 of 12 responses came from the cache');
-    expect(stderr).not.toContain('problem');
+    expect(stderr).toContain('12/12 items, F 100 %  S 100 %, 12 from the cache');
+    expect(stderr).not.toContain('items/s');
     const text = await softbench(['evaluate', 'generous.yaml', '--model', 'm']);
     expect(text.stdout).toContain('(all from the cache)');
     const fresh = await json(['evaluate', 'generous.yaml', '--model', 'm', '--fresh']);

@@ -1,5 +1,5 @@
 // The cache on disk: killed, full, read-only, wanted by several processes at once, too large.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import {
   appendFileSync,
   chmodSync,
@@ -135,6 +135,18 @@ describe('two processes', () => {
   });
 });
 
+const canMount = ((): boolean => {
+  if (process.platform !== 'linux') return false;
+  try {
+    execFileSync('sh', ['-c', 'd=$(mktemp -d) && mount -t tmpfs -o size=64k tmpfs "$d" && umount "$d" && rmdir "$d"'], {
+      stdio: 'ignore',
+    });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
 describe('a disk', () => {
   it.skipIf(process.platform === 'win32')(
     'that takes no more stops the keeping, with a message; every answer arrives, and what was kept is sound',
@@ -157,6 +169,23 @@ describe('a disk', () => {
       expect(again.results.size).toBe(600);
     },
   );
+
+  it.skipIf(!canMount)('that is full: the cache gives its room to the run (needs the right to mount)', async () => {
+    const disk = join(folder, 'disk');
+    mkdirSync(disk);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', disk]);
+    try {
+      const cache = opened(askedModel(), disk);
+      const results = await generateRange(cache.model, 0, 3000);
+      cache.close();
+      expect(results.size).toBe(3000);
+      expect(cache.problems()).toEqual([expect.stringMatching(/the disk is full.*emptied to make room/)]);
+      expect(cacheStatus(disk).bytes).toBe(0);
+      writeFileSync(join(disk, 'items.jsonl'), Buffer.alloc(200 * 1024));
+    } finally {
+      execFileSync('umount', [disk]);
+    }
+  });
 
   it('where a file is in the way: the run goes on, and says so once', async () => {
     writeFileSync(join(folder, 'responses'), '');
