@@ -6,7 +6,7 @@ import type { FailureCause, Reading, StopReason } from '../shared/results.ts';
 import { eitherNumber, numbersIn } from './number-value.ts';
 import { strip } from './python.ts';
 import { answerPart, runOnAt, wordsOf } from './readers-common.ts';
-import { letterCandidates } from './readers-letter.ts';
+import { letterCandidates, listEnd } from './readers-letter.ts';
 import { mentions } from './readers-mentions.ts';
 import { jsonBlocks } from './relaxed-json.ts';
 import type { AnswerKind } from './types.ts';
@@ -78,8 +78,9 @@ const foreignNumber =
  * The output says the question again: its first words are words of the question in their order, six or more, and they are
  * most of it. An answer that begins with the question's words and goes on to its own ("Janet sells …, so …") does not.
  */
-function repeatsQuestion({ output, question, lenient }: FailedOutput): boolean {
+function repeatsQuestion({ output, question, lenient, kind, options }: FailedOutput): boolean {
   if (lenient.answer !== null) return false;
+  if (kind === 'letter' && listEnd(output, options) > 0) return true;
   const said = wordsOf(output);
   const asked = ` ${wordsOf(question).join(' ')} `;
   let shared = 0;
@@ -116,8 +117,8 @@ function severalCandidates(failed: FailedOutput): boolean {
   return kind !== 'json' && candidates(failed).size > 1 && (stop !== 'length' || inOneBreath);
 }
 
-const choiceText = ({ kind, output, options, question }: FailedOutput): boolean => {
-  if (kind !== 'letter') return false;
+const choiceText = ({ kind, output, options, question, lenient }: FailedOutput): boolean => {
+  if (kind !== 'letter' || lenient.answer === null) return false;
   const text = answerPart(output, { question });
   return letterCandidates(text).size === 0 && new Set(mentions(text, options).map(({ option }) => option)).size === 1;
 };

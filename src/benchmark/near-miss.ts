@@ -1,7 +1,7 @@
 /** The known word that was probably meant. */
 
 /** Edits (insert, delete, replace, swap of neighbours) between two words. */
-function distance(a: string, b: string): number {
+export function distance(a: string, b: string): number {
   let [before, row]: [number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, i) => i)];
   for (let i = 1; i <= a.length; i++) {
     const next = [i];

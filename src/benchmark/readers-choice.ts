@@ -13,7 +13,7 @@ import {
   wholeOutput,
 } from './readers-common.ts';
 import { letter } from './readers-letter.ts';
-import { decide, optionOf } from './readers-mentions.ts';
+import { decide, meantOption, optionOf } from './readers-mentions.ts';
 
 const folded = (text: string): string => strip(text).replace(/\s+/g, ' ').replace(/[.!]$/, '').toLowerCase();
 
@@ -37,7 +37,10 @@ export const choice: Reader = {
     // A letter in place of the text, or what a choice says with other signs around.
     const lettered = letter.lenient(text, { ...context, question: '' });
     const option = options[(lettered.answer?.charCodeAt(0) ?? 0) - 65];
-    return lettered.answer !== null && option !== undefined ? { answer: option, span: lettered.span } : nothing;
+    if (lettered.answer !== null && option !== undefined) return { answer: option, span: lettered.span };
+    const line = /^\s*([^\n]*\S)/d.exec(text);
+    const meant = line && meantOption(line[1] ?? '', options);
+    return meant ? { answer: meant, span: line.indices?.[1] ?? null } : nothing;
   },
   same: (answer, gold) => folded(answer) === folded(gold),
 };

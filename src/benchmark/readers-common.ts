@@ -92,12 +92,16 @@ function withoutThoughts(output: string): string {
   return text;
 }
 
+/** A question without the options that it lists: who says one of these again has answered. */
+export const stemOf = (question: string): string =>
+  question.slice(0, question.search(/\n\s*(?:(?:answer )?(?:options|choices)\s*:|\(?A[).:]\s|[-*•]\s)|$/i));
+
 /** Words of a repeated question that are enough to be no chance. */
 const repeatedWords = 8;
 
 /** Without a beginning that says the question again, word by word; blanked out. */
 function withoutRepeat(output: string, question: string): string {
-  const asked = ` ${wordsOf(question).join(' ')} `;
+  const asked = ` ${wordsOf(stemOf(question)).join(' ')} `;
   const said = [...output.matchAll(/[\p{L}\p{N}]+/gu)];
   let run = '';
   let count = 0;

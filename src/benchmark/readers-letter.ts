@@ -14,7 +14,7 @@ import {
   wholeOutput,
   wrapSource,
 } from './readers-common.ts';
-import { decide } from './readers-mentions.ts';
+import { decide, meantOption } from './readers-mentions.ts';
 import { number } from './readers-number.ts';
 
 /** The letters in use: as many as there are options, or A to J where that is not known. */
@@ -132,7 +132,7 @@ function isOneOfSeveral(text: string, start: number, options: readonly string[])
 const label = /(?:^|\n)[ \t]*(?:[-*•>]\s*)?\**\(?([A-Z])\)?[).:]\**[ \t]/g;
 
 /** Does the text go through the options again, as the question lists them? Where that list ends; 0 where there is none. */
-function listEnd(text: string, options: readonly string[]): number {
+export function listEnd(text: string, options: readonly string[]): number {
   let [expected, end, count] = [0, 0, 0];
   for (const match of text.matchAll(label)) {
     const place = (match[1] ?? '').charCodeAt(0) - 65;
@@ -196,6 +196,9 @@ function byText(
     const place = options.indexOf(named.option);
     return place < 0 ? nothing : readingAt(String.fromCharCode(65 + place), named.start, named.length);
   }
+  const line = /^\s*([^\n]*\S)/d.exec(text);
+  const meant = line ? options.indexOf(meantOption(line[1] ?? '', options) ?? '') : -1;
+  if (meant >= 0) return { answer: String.fromCharCode(65 + meant), span: line?.indices?.[1] ?? null };
   // A result that is the value of just one choice.
   const values = options.map((option) => optionValue(option));
   if (values.filter((value) => value !== null).length < 2) return nothing;

@@ -1,5 +1,6 @@
 /** Choices that a text names, which of them it denies, and for which it decides. */
 import type { StopReason } from '../shared/results.ts';
+import { distance } from './near-miss.ts';
 import { strip } from './python.ts';
 import { announcedAt, conclusionSource, escapeSource, type Found, sentences } from './readers-common.ts';
 
@@ -42,6 +43,9 @@ export const optionOf = (text: string, options: readonly string[]): string =>
 
 const deniedBefore =
   /(?:(?:\b(?:is|are|was|does|do|did|can|could|would|should)\s?n[o'’]?t|\bnot|\bnever|n['’]t|\bneither|\bnor|\brather than|\binstead of|\bother than|\bunlike|\bexcept(?: for)?|\bbut not|\bwithout|不是|并非)\s+(?:(?:be|to be|the|a|an|called|necessarily|really|actually|in|at|with|option|choice|answer|simply|logically)\s+|["'“*_(])*|不是|非)$/i;
+/** "Thank you, Ted!": spoken to, not named. */
+const spokenTo =
+  /\b(?:thanks|thank you|sorry|hi|hello|hey|dear|please|wow|oh|yes|no|good (?:morning|night)|bye|welcome)[,!]?\s+$/i;
 const deniedBehind =
   /^["'”’*_).,]*\s*(?:(?:is|was|are|would be|seems)\s+)?(?:(?:clearly|definitely|also|therefore|simply)\s+)?(?:not\s+(?:the\s+)?(?:\w+\s+)?(?:correct|right|true|answer|possible|valid|a valid|an option|similar|the)|isn['’]t|wasn['’]t|cannot be|can['’]t be|(?:is|was|are)\s+(?:incorrect|wrong|false|ruled out|eliminated|excluded|impossible))/i;
 
@@ -55,6 +59,8 @@ export function mentions(text: string, options: readonly string[]): Mention[] {
     length: match[0].length,
     denied:
       deniedBefore.test(text.slice(Math.max(0, match.index - 40), match.index)) ||
+      (spokenTo.test(text.slice(Math.max(0, match.index - 20), match.index)) &&
+        /^[!.?,]/.test(text.slice(match.index + match[0].length))) ||
       deniedBehind.test(text.slice(match.index + match[0].length, match.index + match[0].length + 60)),
   }));
 }
@@ -131,6 +137,28 @@ function isSaid(text: string, { option, start }: Mention): boolean {
     !/^[\W\p{N}]+$/u.test(option.replace(/\p{L}{1,3}\.?/gu, '')) &&
     !/^\W*(?:to|let|let's|let us|first|we|given|if)\b/i.test(sentence.text)
   );
+}
+
+/**
+ * The choice that a line must mean although it is not written so: with a few letters wrong (an edit in six letters, and no
+ * other choice nearly as close), or only its beginning. For lines of eight letters or more.
+ */
+export function meantOption(line: string, options: readonly string[]): string | null {
+  const plain = (text: string): string =>
+    text
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}]+/gu, ' ')
+      .trim();
+  const said = plain(line);
+  if (said.length < 8 || said.length > 200) return null;
+  const begun = options.filter((option) => plain(option).startsWith(`${said} `));
+  if (begun.length === 1) return begun[0] ?? null;
+  const near = options
+    .map((option) => ({ option, edits: distance(said, plain(option)) }))
+    .sort((a, b) => a.edits - b.edits);
+  const [best, second] = near;
+  if (!best || best.edits > plain(best.option).length / 6) return null;
+  return second && second.edits < best.edits + 2 ? null : best.option;
 }
 
 /** Behind "the answer is", the last time. */

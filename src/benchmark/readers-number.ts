@@ -90,8 +90,10 @@ function fromUnfinished(text: string, question: string): Found | null {
   const complete = all.slice(0, -1);
   const last = complete.findLastIndex(({ text: sentence }) => numbersIn(sentence).length > 0);
   const conclusion = complete[last];
-  if (conclusion && concludes.test(conclusion.text) && numbersIn(all.at(-1)?.text ?? '').length === 0)
-    return resultIn(conclusion.text, conclusion.start);
+  const rest = all.at(-1)?.text ?? '';
+  const goesOn =
+    numbersIn(rest).length > 0 || /^\W*(?:now|next|then|to|let|let's|first|second|finally|we|if)\b/i.test(rest);
+  if (conclusion && concludes.test(conclusion.text) && !goesOn) return resultIn(conclusion.text, conclusion.start);
   const [first] = complete;
   if (!first || last > 0) return null;
   const numbers = numbersIn(first.text, { words: false });

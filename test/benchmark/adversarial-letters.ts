@@ -126,6 +126,8 @@ export const choices: Row[] = [
   ['The answer is (B).', null, 'Paris'],
   ['It is Baden-Baden (a/b).', null, 'Baden-Baden (a/b)'],
   ['Parisian', null, null],
+  ['Baden-Baaden (a/b)', null, 'Baden-Baden (a/b)'],
+  ['Baden-Baden', null, 'Baden-Baden (a/b)'],
   ['Romeo', null, null],
   ['Berlin', null, null],
   ['Paris\n\nQuestion: And of Italy?\nAnswer: Rome', null, 'Paris'],
