@@ -32,7 +32,7 @@ export const listCommand: Command = {
         ...runs.map(({ run, summary, done }) => [
           run.id,
           run.group,
-          run.status,
+          run.source && run.status === 'finished' ? 'imported' : run.status,
           `${done}/${run.benchmark.items}`,
           summary ? formatShare(summary.scores.F) : '',
           summary ? formatShare(summary.scores.S) : '',
@@ -57,6 +57,7 @@ const listJson = ({ folder, run, summary, done }: RunFolder & { done: number }):
   status: run.status,
   message: run.message,
   created: run.created,
+  ...(run.source && { source: run.source }),
   model: run.model.name,
   benchmark: run.benchmark.task,
   mode: run.mode,
@@ -76,7 +77,9 @@ async function named(given: Given, names: readonly string[]): Promise<RunFolder[
       todo: 'See "softbench runs list".',
     });
   const found = runs.filter((folder) => names.some((name) => isOf(name, folder)));
-  const subjects = new Set(found.map(({ run }) => `${run.benchmark.task} · ${run.model.name}`));
+  const subjects = new Set(
+    found.map(({ run }) => `${run.benchmark.task} · ${run.model.name}${run.source ? ' (imported)' : ''}`),
+  );
   if (subjects.size > 1)
     throw new HumanError('bad-input', `These runs do not belong together: ${[...subjects].join('; ')}.`, {
       todo: 'Name runs of one benchmark and one model.',
