@@ -9,6 +9,7 @@ import { sentenceOf } from '../shared/errors.ts';
 import { importedWords } from '../shared/imported.ts';
 import type { ModelReport } from '../shared/protocol.ts';
 import { providerSentences } from '../shared/provider-words.ts';
+import { timeMark } from '../shared/response-words.ts';
 import type { RunSource, RunStatus } from '../shared/results.ts';
 import type { BenchmarkFile, Benchmarks } from './benchmarks.ts';
 import { throttle } from './emitter.ts';
@@ -248,7 +249,8 @@ function runItem(row: Row & { kind: 'run' }): vscode.TreeItem {
   const { run, summary } = row.run;
   const { source } = run;
   const word = source && run.status === 'finished' ? 'imported' : statusLooks[run.status].word;
-  const score = summary ? `${headline(summary)} of ${summary.scores.n}` : '';
+  const score = run.predictOnly ? 'not scored' : summary ? `${headline(summary)} of ${summary.scores.n}` : '';
+  const mark = summary ? timeMark(run, summary) : '';
   const when = new Date(run.created).toLocaleString();
   const seconds = summary ? summary.seconds + summary.tuningSeconds : null;
   return item(run.mode, {
@@ -259,7 +261,8 @@ function runItem(row: Row & { kind: 'run' }): vscode.TreeItem {
       ...(run.message ? [run.message] : []),
       ...(summary ? resultLines([summary]) : []),
       ...(source ? importedLines(source) : []),
-      ...(seconds === null || source ? [] : [`It took ${formatSeconds(seconds)}.`]),
+      ...(run.rescoredFrom ? [`Re-scored from ${run.rescoredFrom}.`] : []),
+      ...(seconds === null || source ? [] : [`It took ${formatSeconds(seconds)}${mark && ` (${mark})`}.`]),
       ...providerSentences(run.provider),
       run.id,
     ].join('\n'),
