@@ -12,14 +12,15 @@ import {
   type TimeUnit,
   timeOfDay,
 } from './column-values.ts';
+import type { Rows } from './table.ts';
 
 type Convert = (value: unknown) => unknown;
 
 /**
- * Rows of an Arrow file.
+ * Rows of an Arrow file, made of its bytes when they are asked for.
  * @throws HumanError where it is damaged, or of a type that has no value in a prompt
  */
-export async function readArrow(bytes: Uint8Array, file: string): Promise<Record<string, unknown>[]> {
+export async function readArrow(bytes: Uint8Array, file: string): Promise<Rows> {
   const { tableFromIPC, Type } = await import('@uwdata/flechette');
   try {
     const table = tableFromIPC(bytes, { useBigInt: true, useDecimalInt: true });
@@ -28,9 +29,11 @@ export async function readArrow(bytes: Uint8Array, file: string): Promise<Record
       const column = table.getChildAt(at);
       return { name: field.name, at: (row: number): unknown => convert(column.at(row)) };
     });
-    return Array.from({ length: table.numRows }, (_, row) =>
-      Object.fromEntries(columns.map(({ name, at }) => [name, at(row)])),
-    );
+    const fields = (row: number): Record<string, unknown> =>
+      Object.fromEntries(columns.map(({ name, at }) => [name, at(row)]));
+    // A damaged file shows at its last row.
+    if (table.numRows > 0) fields(table.numRows - 1);
+    return { count: table.numRows, fields, line: (row) => row + 1 };
   } catch (thrown) {
     throw new HumanError('bad-input', `This is not an Arrow file that can be read: ${asError(thrown).message}`, {
       place: { file },

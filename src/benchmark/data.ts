@@ -9,10 +9,10 @@ import { readCsv } from './csv.ts';
 import type { DataOptions } from './data-options.ts';
 import { type DataFormat, formatOf } from './dataset-folder.ts';
 import { globPattern, hasGlob } from './glob.ts';
-import { JsonError, parseJson, parseRows } from './json.ts';
-import { unifyRows } from './json-types.ts';
+import { hasRowPerLine, readJson, readJsonLines } from './json-rows.ts';
+import { unifier } from './json-types.ts';
 import { readParquet } from './parquet.ts';
-import { PythonFloat } from './python.ts';
+import { itemsOf, largeSplit, type Rows, rowsAtHand } from './table.ts';
 import type { Item } from './types.ts';
 import { firstLineNotUtf8 } from './utf8.ts';
 
@@ -90,9 +90,10 @@ export async function readSplit(
   options: DataOptions,
 ): Promise<Split> {
   const hash = createHash('sha256');
-  const rows: { fields: Record<string, unknown>; file: string; line: number }[] = [];
-  // Whether a JSON file has one object a line.
+  const read: { file: string; rows: Rows }[] = [];
+  // Whether every JSON file has one object a line.
   let lines = true;
+  let bytesRead = 0;
   for (const file of files) {
     const stored = await readFile(file).catch((thrown: NodeJS.ErrnoException) => {
       throw new HumanError('missing', `The data file ${file} cannot be read (${thrown.code ?? thrown.message}).`, {
@@ -100,16 +101,13 @@ export async function readSplit(
       });
     });
     hash.update(stored);
-    if (/\.(?:zip|zst|xz|bz2)$/.test(file))
-      throw new HumanError('unsupported', `Softbench does not read ${file.slice(file.lastIndexOf('.'))} files yet.`, {
-        place: { file },
-        todo: 'Convert it to .jsonl, .csv or .parquet.',
-      });
     const bytes = file.endsWith('.gz') ? unpacked(stored, file) : stored;
+    bytesRead += bytes.length;
+    checkReadable(bytes, file);
     const kind = format ?? formatOf(file) ?? 'json';
     if (kind === 'parquet' || kind === 'arrow') {
-      const read = kind === 'parquet' ? readParquet : readArrow;
-      for (const [row, fields] of (await read(bytes, file)).entries()) rows.push({ fields, file, line: row + 1 });
+      const rows = kind === 'parquet' ? rowsAtHand(await readParquet(bytes, file)) : await readArrow(bytes, file);
+      read.push({ file, rows });
       continue;
     }
     const badLine = options.encoding === 'utf-8' ? firstLineNotUtf8(bytes) : null;
@@ -118,21 +116,47 @@ export async function readSplit(
         place: { file, line: badLine },
         todo: 'Save the file as UTF-8, or name its encoding as `encoding:` in `dataset_kwargs`.',
       });
+    const large = kind === 'json' && bytes.length >= largeSplit && options.encoding === 'utf-8';
+    const byLine = large && options.field === null ? readJsonLines(bytes, file) : null;
+    if (byLine) {
+      read.push({ file, rows: byLine });
+      continue;
+    }
     const text = bytes.toString(options.encoding === 'utf-8' ? 'utf8' : options.encoding).replace(/^\uFEFF/, '');
     const tabs = format === null && /\.tsv(?:\.gz)?$/.test(file) ? { ...options, separator: '\t' } : options;
     if (kind === 'json') lines &&= hasRowPerLine(text, options.field);
-    const read = kind === 'csv' ? readCsv(text, file, tabs) : readJson(text, file, options);
-    for (const row of read) rows.push({ ...row, file });
+    const list = kind === 'csv' ? readCsv(text, file, tabs) : readJson(text, file, options);
+    const fields = list.map((row) => row.fields);
+    read.push({ file, rows: rowsAtHand(fields, (row) => list[row]?.line ?? 1) });
   }
   const isJson = files.some((file) => (format ?? formatOf(file) ?? 'json') === 'json');
-  const fields = rows.map((row) => row.fields);
   const layout = !isJson ? 'table' : lines ? 'lines' : 'list';
   // One table has one type a column already.
-  const unified = layout === 'table' && files.length === 1 ? fields : unifyRows(fields, layout);
-  const items = rows.map(
-    ({ file, line }, index): Item => ({ index, fields: unified[index] ?? {}, place: { file, line } }),
-  );
-  return { items, digest: hash.digest('hex'), files };
+  const convert =
+    layout === 'table' && files.length === 1 ? null : unifier(everyRow(read.map(({ rows }) => rows)), layout);
+  return { items: itemsOf(read, convert, bytesRead >= largeSplit), digest: hash.digest('hex'), files };
+}
+
+function* everyRow(files: readonly Rows[]): Generator<Record<string, unknown>> {
+  for (const rows of files) for (let row = 0; row < rows.count; row++) yield rows.fields(row);
+}
+
+/** @throws HumanError for files that only look like data */
+function checkReadable(bytes: Buffer, file: string): void {
+  if (/\.(?:zip|zst|xz|bz2)$/.test(file))
+    throw new HumanError('unsupported', `Softbench does not read ${file.slice(file.lastIndexOf('.'))} files yet.`, {
+      place: { file },
+      todo: 'Convert it to .jsonl, .csv or .parquet.',
+    });
+  if (bytes.length < 400 && bytes.toString('latin1').startsWith('version https://git-lfs.github.com/spec/'))
+    throw new HumanError(
+      'missing',
+      'This file is a pointer of Git LFS: its content was not fetched with the repository.',
+      {
+        place: { file },
+        todo: 'Run `git lfs pull` in its folder, or `softbench datasets download`.',
+      },
+    );
 }
 
 function unpacked(bytes: Buffer, file: string): Buffer {
@@ -149,80 +173,4 @@ function unpacked(bytes: Buffer, file: string): Buffer {
       },
     );
   }
-}
-
-const isRow = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof PythonFloat);
-
-/** Whether a text is JSON lines; else it is one value, a list or objects over several lines. */
-function hasRowPerLine(text: string, field: string | null): boolean {
-  if (field !== null) return false;
-  const first = /\S.*/.exec(text)?.[0].trimEnd() ?? '';
-  return first.startsWith('{') && first.endsWith('}');
-}
-
-function readJson(
-  text: string,
-  file: string,
-  options: DataOptions,
-): { fields: Record<string, unknown>; line: number }[] {
-  const lineOf = lineCounter(text);
-  const fail = (message: string, line: number): never => {
-    throw new HumanError('bad-input', message, { place: { file, line } });
-  };
-  const rows: { value: unknown; line: number }[] = [];
-  if (hasRowPerLine(text, options.field)) {
-    for (const [number, line] of text.split('\n').entries()) {
-      if (line.trim() !== '') {
-        try {
-          rows.push({ value: parseJson(line), line: number + 1 });
-        } catch (thrown) {
-          fail(`This line is not valid JSON: ${thrown instanceof Error ? thrown.message : thrown}`, number + 1);
-        }
-      }
-    }
-  } else {
-    try {
-      for (const { value, offset } of parseRows(text, options.field)) rows.push({ value, line: lineOf(offset) });
-    } catch (thrown) {
-      if (!(thrown instanceof JsonError)) throw thrown;
-      fail(`This is not the JSON that the benchmark asks for: ${thrown.message}`, lineOf(thrown.offset));
-    }
-  }
-  const only = rows.length === 1 ? rows[0] : undefined;
-  if (
-    only &&
-    isRow(only.value) &&
-    options.field === null &&
-    !/\.(?:jsonl|ndjson)(?:\.gz)?$/.test(file) &&
-    Object.values(only.value).some(isListOfRows)
-  ) {
-    const name = Object.entries(only.value).find(([, value]) => isListOfRows(value))?.[0];
-    fail(
-      `The file is one object; its rows seem to stand under "${name}". Add \`field: ${name}\` to \`dataset_kwargs\`.`,
-      1,
-    );
-  }
-  // A list of plain values is a column `text`.
-  if (!text.trimStart().startsWith('{') || options.field !== null)
-    if (rows.length > 0 && rows.every(({ value }) => !isRow(value) && !Array.isArray(value)))
-      return rows.map(({ value, line }) => ({ fields: { text: value }, line }));
-  return rows.map(({ value, line }) => {
-    if (!isRow(value)) return fail('A row must be an object with named fields.', line);
-    return { fields: value, line };
-  });
-}
-
-const isListOfRows = (value: unknown): boolean => Array.isArray(value) && value.length > 1 && value.every(isRow);
-
-function lineCounter(text: string): (offset: number) => number {
-  let [line, at] = [1, 0];
-  return (offset) => {
-    if (offset < at) [line, at] = [1, 0];
-    for (let next = text.indexOf('\n', at); next >= 0 && next < offset; next = text.indexOf('\n', at)) {
-      line++;
-      at = next + 1;
-    }
-    return line;
-  };
 }

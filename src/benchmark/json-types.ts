@@ -92,28 +92,56 @@ const isRow = (value: unknown): value is Row =>
 /** How rows are laid out: JSON with one object a line, other JSON, or tables whose columns have types of their own. */
 export type Layout = 'lines' | 'list' | 'table';
 
-/** The rows with one type a column. */
-export function unifyRows(rows: readonly Row[], layout: Layout): Row[] {
+/**
+ * What makes rows of one table of them: one type a column.
+ * @returns null where they stay as they are
+ */
+export function unifier(rows: Iterable<Row>, layout: Layout): ((row: Row) => Row) | null {
   const shape = new Shape();
-  for (const row of rows) shape.observe(row, layout === 'lines');
-  const convert = shape.converter();
-  const unified = convert ? rows.map((row) => convert(row) as Row) : [...rows];
-  if (layout === 'list') asPandas(unified, shape.fields ?? new Map());
-  return unified;
+  // Of columns that pandas may make something else of.
+  const values = new Map<string, unknown[]>();
+  for (const row of rows) {
+    shape.observe(row, layout === 'lines');
+    if (layout === 'list') keepValues(row, values);
+  }
+  const convert = shape.converter() as ((row: Row) => Row) | null;
+  const columns = [...values].flatMap(([name, present]) => {
+    const column = asPandas(name, present);
+    return column ? [[name, column] as const] : [];
+  });
+  if (columns.length === 0) return convert;
+  return (row) => {
+    const unified = { ...(convert ? convert(row) : row) };
+    for (const [name, column] of columns) {
+      const value = unified[name];
+      if (value !== null && value !== undefined) unified[name] = column(value);
+    }
+    return unified;
+  };
 }
 
-/** What pandas' `read_json` does to columns. */
-function asPandas(rows: readonly Row[], columns: ReadonlyMap<string, Shape>): void {
-  for (const name of columns.keys()) {
-    const present = rows.map((row) => row[name]).filter((value) => value !== null && value !== undefined);
-    if (present.length === 0) continue;
-    if (present.every((value) => value instanceof PythonFloat)) {
-      for (const row of rows) if (row[name] instanceof PythonFloat) row[name] = Number(row[name]);
-    } else if (isDateName(name)) {
-      const convert = dateReader(present);
-      if (convert) for (const row of rows) row[name] = row[name] === null ? null : convert(row[name]);
+function keepValues(row: Row, values: Map<string, unknown[]>): void {
+  for (const [name, value] of Object.entries(row)) {
+    if (value === null || value === undefined) continue;
+    if (typeof value !== 'number' && !(value instanceof PythonFloat) && !isDateName(name)) {
+      // Of another kind: whole floats are not all that it has.
+      values.set(name, [value]);
+      continue;
     }
+    const list = values.get(name);
+    if (list) list.push(value);
+    else values.set(name, [value]);
   }
+}
+
+/** What pandas' `read_json` does to a column. @param present its values that are not null */
+function asPandas(name: string, present: readonly unknown[]): ((value: unknown) => unknown) | null {
+  const date = isDateName(name) ? dateReader(present) : null;
+  if (date) return date;
+  if (!present.every((value) => value instanceof PythonFloat || Number.isInteger(value))) return null;
+  return present.some((value) => value instanceof PythonFloat)
+    ? (value) => (value instanceof PythonFloat ? Number(value) : value)
+    : null;
 }
 
 /** Columns that pandas takes for dates (`convert_dates` with `keep_default_dates`). */

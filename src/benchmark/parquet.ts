@@ -37,22 +37,25 @@ export async function readParquet(bytes: Uint8Array, file: string): Promise<Reco
     import('hyparquet-compressors'),
   ]);
   try {
-    const buffer = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer;
+    const whole = bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength;
+    const buffer = (
+      whole ? bytes.buffer : bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength)
+    ) as ArrayBuffer;
     const metadata = parquetMetadata(buffer);
     const columns = parquetSchema(metadata).children.map((column): [string, Convert] => [
       column.element.name,
       converterOf(column),
     ]);
     exactDecimals(metadata);
-    const rows = await parquetReadObjects({
-      file: buffer,
-      metadata,
-      compressors,
-      parsers,
-      geoparquet: false,
-      utf8: false,
-    });
-    return rows.map((row) => Object.fromEntries(columns.map(([name, convert]) => [name, convert(row[name])])));
+    const rows: Record<string, unknown>[] = [];
+    // A group of rows at a time: what the file holds is not all there twice.
+    for (const { num_rows: count } of metadata.row_groups) {
+      const [rowStart, rowEnd] = [rows.length, rows.length + Number(count)];
+      const read = { file: buffer, metadata, compressors, parsers, geoparquet: false, utf8: false, rowStart, rowEnd };
+      for (const row of await parquetReadObjects(read))
+        rows.push(Object.fromEntries(columns.map(([name, convert]) => [name, convert(row[name])])));
+    }
+    return rows;
   } catch (thrown) {
     throw new HumanError('bad-input', `This is not a parquet file that can be read: ${asError(thrown).message}`, {
       place: { file },

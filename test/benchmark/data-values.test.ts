@@ -7,6 +7,7 @@ import { readSplit } from '../../src/benchmark/data.ts';
 import { readDataOptions } from '../../src/benchmark/data-options.ts';
 import type { DataFormat } from '../../src/benchmark/dataset-folder.ts';
 import { str } from '../../src/benchmark/python.ts';
+import { largeSplit } from '../../src/benchmark/table.ts';
 
 interface Case {
   name: string;
@@ -42,4 +43,45 @@ describe('values', () => {
   for (const [at, one] of cases.entries()) {
     if (one.rows) it(one.name, async () => expect(await read(one, at)).toEqual(one.rows));
   }
+});
+
+describe('large files', () => {
+  /** The same rows in a file that is small and in one that is not. */
+  async function both(name: string, row: (at: number) => string): Promise<void> {
+    const count = Math.ceil(largeSplit / row(0).length) + 1000;
+    const large = join(folder, `large-${name}`);
+    writeFileSync(large, Array.from({ length: count }, (_, at) => row(at)).join(''));
+    const small = join(folder, `small-${name}`);
+    const some = [0, 1, 2, 700, 1024, count - 1];
+    writeFileSync(small, some.map((at) => row(at)).join(''));
+    const [all, few] = await Promise.all([large, small].map((file) => readSplit([file], null, readDataOptions({}))));
+    expect(all?.items.length).toBe(count);
+    expect(some.map((at) => all?.items[at]?.fields)).toEqual(few?.items.map(({ fields }) => fields));
+    expect(all?.items[700]?.place).toEqual({ file: large, line: 701 });
+    expect(all?.items[700]?.fields).toBe(all?.items[700]?.fields);
+    // A row that has not been kept is made again, the same.
+    const first = JSON.stringify(all?.items[0]?.fields);
+    for (const item of all?.items.slice(0, 3000) ?? []) void item.fields;
+    expect(JSON.stringify(all?.items[0]?.fields)).toBe(first);
+  }
+  const filler = 'x'.repeat(2000);
+  it('JSON lines have the types of all rows', () =>
+    both(
+      'a.jsonl',
+      (at) =>
+        `{"id": ${at === 1 ? '0.5' : at}, "day": "2020-01-02", "text": "${filler} é"${at % 2 ? ', "odd": {"a": 1}' : ''}}\n`,
+    ));
+  it('a broken line is named when the file is opened', async () => {
+    const file = join(folder, 'broken.jsonl');
+    writeFileSync(file, `${`{"text": "${filler}"}\n`.repeat(9000)}{"text": \n`);
+    await expect(readSplit([file], null, readDataOptions({}))).rejects.toMatchObject({
+      kind: 'bad-input',
+      details: { place: { file, line: 9001 } },
+    });
+  });
+  it('a pointer of Git LFS is told from data', async () => {
+    const file = join(folder, 'pointer.parquet');
+    writeFileSync(file, 'version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 123\n');
+    await expect(readSplit([file], null, readDataOptions({}))).rejects.toThrow(/pointer of Git LFS/);
+  });
 });
