@@ -12,7 +12,7 @@ import { bothBranches, filesOfBranch } from './merged-decoder.ts';
 import { PackedWeights, type PackedWeightsLimits } from './packed-weights.ts';
 import { PrefixMemory } from './prefix-memory.ts';
 import { type Provider, providerOf } from './providers.ts';
-import type { ReadingCosts } from './reading-plan.ts';
+import { type ReadingCosts, readingCosts } from './reading-plan.ts';
 import {
   type Distribution,
   distributionsOf,
@@ -53,12 +53,6 @@ export interface RunOptions {
   /** Nothing of a failure goes to the error output: it is expected. */
   quiet?: boolean;
 }
-
-/**
- * What a run costs besides its tokens, in tokens. On a CPU: the weights are read once (SmolLM2-135M, packed, in CPU time by
- * rows: 1: 17, 2: 19, 4: 22, 8: 25, 16: 29). On a device: its nodes are launched one by one.
- */
-const runCosts = { many: 16, few: 256 } as const;
 
 /** Rows know their own length in the graph: it takes no position ids, and needs no equal lengths. */
 const countsRows = ({ cacheOutputs }: InferenceGraph): boolean =>
@@ -224,11 +218,7 @@ export class Decoder {
     this.#continuing ??= howItContinues(this.#tried());
     const continuing = await this.#continuing;
     const sharesPrefix = !exact && !this.exact && this.graph.sharesPrefix;
-    const costs = { run: runCosts[this.#row.shapes], continuing, sharesPrefix, rows: Math.max(1, rows), steps };
-    if (continuing !== 'row' || !exact) return costs;
-    // Exact rows grow together, so those read one after the other cannot stand in one cache: texts that are scored go one
-    // by one, those that go on together are read whole.
-    return steps === 0 ? { ...costs, rows: 1 } : { ...costs, continuing: 'token' };
+    return readingCosts({ shapes: this.#row.shapes, continuing, sharesPrefix, exact, rows, steps });
   }
 
   /** Rows of a batch, by what they take and what memory is free; a device's memory cannot be asked for. */
@@ -254,35 +244,10 @@ export class Decoder {
   ): Promise<Prefix | null> {
     const vectors = softPrompt?.vectors ?? 0;
     if (tokens.length + vectors === 0) return null;
-    const cache = await this.#prefixCache(tokens, softPrompt, signal, exact);
+    const cache = await this.#prefixes.read(this, tokens, softPrompt, { signal, exact });
     if (exact || this.exact || !this.graph.sharesPrefix) return { cache, shared: false };
     this.#sharing ??= sharesAttention(this.#tried());
     return { cache, shared: await this.#sharing };
-  }
-
-  async #prefixCache(
-    tokens: readonly number[],
-    softPrompt: SoftPrompt | null,
-    signal: AbortSignal | undefined,
-    exact: boolean,
-  ): Promise<KeyValueCache> {
-    const vectors = softPrompt?.vectors ?? 0;
-    const found = this.#prefixes.find(tokens, softPrompt, exact);
-    if (found?.same === tokens.length && found.cache.length(0) === tokens.length + vectors) return found.cache;
-    const cache = this.newCache(1, tokens.length + vectors, null, exact);
-    // What rows read alone must not depend on what was read before; token by token it is quicker to read all of it again.
-    const usable = found && !this.readsAlone && (found.same === tokens.length || (await this.continues()));
-    const known = usable ? found.same : 0;
-    if (found && known) {
-      cache.addRow(found.cache, 0, known + vectors);
-      if (known < tokens.length) await this.read(cache, 0, [tokens.slice(known)], [], { signal });
-    } else {
-      cache.addRow();
-      await this.read(cache, 0, [tokens], [], { softPrompt, signal });
-    }
-    cache.trim();
-    this.#prefixes.keep(tokens, softPrompt, exact, cache);
-    return cache;
   }
 
   #sharing: Promise<boolean> | null = null;

@@ -1,6 +1,7 @@
 /** Beginnings whose keys and values are kept for a while: the next call, or the next group, begins with them too. */
 import type { SoftPrompt } from '../evaluate/language-model.ts';
 import type { KeyValueCache } from './cache.ts';
+import type { Decoder } from './decoder.ts';
 import { sameBeginning, type Text } from './prefix-tree.ts';
 
 interface Kept {
@@ -50,5 +51,31 @@ export class PrefixMemory {
     this.#kept.push({ tokens, softPrompt: copy, exact, cache });
     const bytes = (): number => this.#kept.reduce((sum, kept) => sum + kept.cache.bytes, 0);
     while (this.#kept.length > 1 && (this.#kept.length > most.entries || bytes() > most.bytes)) this.#kept.shift();
+  }
+
+  /** Keys and values of a soft prompt and of tokens behind it, at least one of them: what is kept of them, and the rest read. */
+  async read(
+    decoder: Decoder,
+    tokens: readonly number[],
+    softPrompt: SoftPrompt | null,
+    { signal, exact }: { signal: AbortSignal | undefined; exact: boolean },
+  ): Promise<KeyValueCache> {
+    const vectors = softPrompt?.vectors ?? 0;
+    const found = this.find(tokens, softPrompt, exact);
+    if (found?.same === tokens.length && found.cache.length(0) === tokens.length + vectors) return found.cache;
+    const cache = decoder.newCache(1, tokens.length + vectors, null, exact);
+    // What rows read alone must not depend on what was read before; token by token it is quicker to read all of it again.
+    const usable = found && !decoder.readsAlone && (found.same === tokens.length || (await decoder.continues()));
+    const known = usable ? found.same : 0;
+    if (found && known) {
+      cache.addRow(found.cache, 0, known + vectors);
+      if (known < tokens.length) await decoder.read(cache, 0, [tokens.slice(known)], [], { signal });
+    } else {
+      cache.addRow();
+      await decoder.read(cache, 0, [tokens], [], { softPrompt, signal });
+    }
+    cache.trim();
+    this.keep(tokens, softPrompt, exact, cache);
+    return cache;
   }
 }

@@ -34,10 +34,11 @@ export interface EvaluationOutcome {
 }
 
 /**
- * Items scored and generated together: enough to share prefixes and fill batches, few enough to lose little on a stop.
+ * Items scored and generated together: enough to fill batches, few enough to lose little on a stop; what they begin with the
+ * engine keeps from one call to the next.
  * Where there is one call an item, each is written as it is finished, and only memory bounds how many are prepared.
  */
-const chunkItems = { both: 64, likelihoods: 1024 };
+const chunkItems = { both: 256, likelihoods: 1024 };
 
 /** The first `limit` items of the evaluation split, as lm-evaluation-harness takes them. */
 async function itemsToEvaluate(benchmark: Benchmark, limit: number | null): Promise<readonly Item[]> {
