@@ -82,10 +82,10 @@ const began = performance.now();
 for (const file of files) {
   const path = relative(folder, file).replaceAll('\\', '/');
   try {
-    const { problems, kind } = await checkBenchmark(file);
+    const { problems, group } = await checkBenchmark(file);
     rows.push({
       path,
-      kind: kind ?? 'task',
+      kind: group ? 'group' : 'task',
       ...outcomeOf(problems),
       messages: problems.map(({ severity, code, message }) => `${severity} ${code}: ${message}`),
     });

@@ -58,6 +58,9 @@ export class Configuration {
   /** Every `!function` of the files, whether it counts or not. */
   readonly functions: PythonFunction[] = [];
 
+  /** What opens it again, where that is not its file: `group.yaml#task`. */
+  address: string | null = null;
+
   constructor(readonly file: string) {}
 
   /** SHA-256 of the resolved values; the order of keys does not matter. */
@@ -116,6 +119,13 @@ export class Configuration {
   /** Does a key have its value from the file that the function stands in? */
   holds(key: string, { file }: PythonFunction): boolean {
     return this.origin.get(key)?.file === file;
+  }
+
+  /** Takes over a value that a group's file gives its task; what is wrong with it is shown at the group's list of tasks. */
+  adoptFrom(group: Configuration, key: string, value: unknown): void {
+    this.values[key] = value;
+    const origin = group.origin.get('task');
+    if (origin) this.origin.set(key, origin);
   }
 
   adopt(key: string, value: unknown, source: YamlFile): void {

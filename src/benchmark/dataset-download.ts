@@ -10,7 +10,6 @@ import {
   readText,
 } from '../hub/index.ts';
 import { HumanError } from '../shared/errors.ts';
-import { readConfiguration } from './configuration.ts';
 import { datasetSplits } from './dataset-folder.ts';
 import { datasetPlaces } from './dataset-places.ts';
 import {
@@ -23,6 +22,7 @@ import {
   mayBeId,
   noData,
 } from './dataset-source.ts';
+import { readBenchmarkConfiguration } from './group-tasks.ts';
 import { suggestion } from './near-miss.ts';
 import { readSettings } from './settings.ts';
 
@@ -45,7 +45,7 @@ export interface BenchmarkDataset extends DatasetNeed {
  */
 export async function datasetOf(file: string, text?: string): Promise<BenchmarkDataset | null> {
   if (/\.json$/i.test(file)) return null;
-  const configuration = await readConfiguration(file, text);
+  const configuration = await readBenchmarkConfiguration(file, text);
   if (configuration.problems.some(({ code }) => code === 'broken-yaml' || code === 'missing-file')) return null;
   const settings = readSettings(configuration);
   const { dataset } = settings.data;

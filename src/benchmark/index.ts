@@ -15,6 +15,8 @@ export {
 } from './dataset-download.ts';
 export { readFolder } from './dataset-places.ts';
 export { type SplitSize, splitSizes } from './dataset-rows.ts';
+export { type AggregateMetric, type Group, type GroupTask, groupsOf, isGroup, leavesOf, tasksOf } from './group.ts';
+export { addressParts, openGroup } from './group-tasks.ts';
 export { dataKeys, fewShotKeys, generationKeys, type Key, softbenchKeys, softPromptKeys, taskKeys } from './keys.ts';
-export { checkBenchmark, openBenchmark } from './open.ts';
+export { type Checked, checkBenchmark, openBenchmark } from './open.ts';
 export type * from './types.ts';

@@ -1,10 +1,12 @@
 /** Opening and checking a benchmark file. */
 import { HumanError } from '../shared/errors.ts';
 import { checkBigBench, isBigBenchFile } from './big-bench-open.ts';
-import { type Configuration, type Path, readConfiguration } from './configuration.ts';
+import type { Configuration, Path } from './configuration.ts';
 import { datasetPlaces } from './dataset-places.ts';
 import { type LocatedDataset, locateDataset } from './dataset-source.ts';
 import { noCandidate, templateOf } from './documents.ts';
+import { type Group, isGroupConfiguration, readGroup, tasksOf } from './group.ts';
+import { readBenchmarkConfiguration } from './group-tasks.ts';
 import { sampleSize } from './judging.ts';
 import { suggestion } from './near-miss.ts';
 import { PythonError } from './python.ts';
@@ -18,7 +20,7 @@ import type { Benchmark, Item, Problem } from './types.ts';
  * @throws HumanError with the first error and its place
  */
 export async function openBenchmark(file: string): Promise<Benchmark> {
-  const { benchmark, problems } = await checkBenchmark(file);
+  const { benchmark, problems, group } = await checkBenchmark(file);
   const error = problems.find(({ severity }) => severity === 'error');
   if (error) {
     const more = problems.filter(({ severity }) => severity === 'error').length - 1;
@@ -33,20 +35,29 @@ export async function openBenchmark(file: string): Promise<Benchmark> {
       ...(more > 0 ? { todo: `(${more} more ${more === 1 ? 'error' : 'errors'} in this file.)` } : {}),
     });
   }
+  if (group)
+    throw new HumanError('bad-input', `"${group.name}" is a group of benchmarks, not one of them.`, {
+      place: { file },
+      todo: 'Evaluate the group, or open one of its benchmarks.',
+    });
   if (!benchmark) throw new Error(`${file} has no error and no benchmark.`);
   return benchmark;
+}
+
+export interface Checked {
+  benchmark: Benchmark | null;
+  problems: Problem[];
+  /** Where the file is a group of benchmarks. */
+  group?: Group;
 }
 
 /**
  * Reads a benchmark file, or `text` in its place, and reports everything that is wrong with it: in the order of the
  * file. The benchmark is null where an error stands in the way of opening it.
  */
-export async function checkBenchmark(
-  file: string,
-  text?: string,
-): Promise<{ benchmark: Benchmark | null; problems: Problem[] }> {
+export async function checkBenchmark(file: string, text?: string): Promise<Checked> {
   if (isBigBenchFile(file)) return checkBigBench(file, text);
-  const configuration = await readConfiguration(file, text);
+  const configuration = await readBenchmarkConfiguration(file, text);
   const { problems } = configuration;
   const finish = (benchmark: Benchmark | null): { benchmark: Benchmark | null; problems: Problem[] } => ({
     benchmark: problems.some(({ severity }) => severity === 'error') ? null : benchmark,
@@ -54,6 +65,18 @@ export async function checkBenchmark(
   });
   if (problems.some(({ code }) => ['broken-yaml', 'not-utf-8', 'missing-file', 'not-a-benchmark'].includes(code)))
     return finish(null);
+  if (isGroupConfiguration(configuration)) {
+    const group = await readGroup(configuration);
+    const count = tasksOf(group).length;
+    configuration.add(
+      'information',
+      'group-file',
+      `This file names a group of ${count} ${count === 1 ? 'benchmark' : 'benchmarks'}. An evaluation of it runs all of them.`,
+      [configuration.values.group === undefined ? 'task' : 'group'],
+      { key: true },
+    );
+    return { ...finish(null), group };
+  }
   const digest = configuration.digest;
   const settings = readSettings(configuration);
   checkTemplates(configuration);
@@ -66,7 +89,6 @@ export async function checkBenchmark(
     'missing-dataset',
     'wrong-dataset',
     'unsupported',
-    'group-file',
     'unknown-split',
     'broken-template',
     'missing-include',

@@ -142,16 +142,6 @@ function checkRequired(configuration: Configuration, outputType: OutputType): vo
     const reported = configuration.problems.some(({ message }) => message.startsWith(`\`${key}\``));
     if (!has(key) && !reported) configuration.add('error', 'missing-key', `\`${key}\` is missing: ${why}`, []);
   };
-  if (Array.isArray(values.task) || (has('group') && !has('doc_to_text'))) {
-    configuration.add(
-      'error',
-      'group-file',
-      'This file names a group of benchmarks. Open one of the benchmarks in it.',
-      [has('group') ? 'group' : 'task'],
-      { key: true },
-    );
-    return;
-  }
   if (softbenchOf(configuration).processed_docs === undefined)
     need(
       'dataset_path',

@@ -74,7 +74,7 @@ export class TaskBenchmark implements Benchmark {
     evaluation: Split,
   ) {
     const { splits, softbench } = settings;
-    this.file = configuration.file;
+    this.file = configuration.address ?? configuration.file;
     this.configuration = configuration.values;
     this.task = settings.task;
     this.outputType = settings.outputType;

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { Group } from '../benchmark/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import {
   isPromptMode,
@@ -18,6 +19,7 @@ import { cacheOptions, responseCacheOf } from './cache.ts';
 import { chatOptions, chatRequestOf } from './chat-options.ts';
 import { commonOptions, engineOptions, engineSettings, operands, storeFolder, storeOption } from './command.ts';
 import { datasetOptions, mapDatasetFolders, obtainData } from './datasets.ts';
+import { expandGroups } from './groups.ts';
 import { modelFolderOf } from './models-download.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -163,23 +165,26 @@ const listOf = (text: string | undefined): string[] =>
     .map((name) => name.trim())
     .filter(Boolean);
 
-/** The benchmarks and models of a command line, each model with each benchmark: what is wrong with a path is said at once. */
-export async function subjectsOf(args: Given): Promise<Subject[]> {
-  const files = [...args.positionals, ...listOf(args.text('tasks'))].map((file) => resolve(file));
+/** The benchmarks (those of groups too) and models of a command line, each model with each benchmark: what is wrong with a path is said at once. */
+export async function subjectsOf(args: Given): Promise<{ subjects: Subject[]; groups: Group[] }> {
+  const given = [...args.positionals, ...listOf(args.text('tasks'))].map((file) => resolve(file));
   // Says what is missing, as of any command.
-  if (files.length === 0) operands(args, ['BENCHMARK'] as const);
+  if (given.length === 0) operands(args, ['BENCHMARK'] as const);
   const one = args.text('model');
   const models = [...(one === undefined ? [] : [one]), ...listOf(args.text('models'))];
   if (models.length === 0) throw new HumanError('bad-input', 'The model is missing: give its folder with --model DIR.');
-  const absent = files.find((file) => !existsSync(file));
+  const { addressParts } = await import('../benchmark/index.ts');
+  const absent = given.find((file) => !existsSync(addressParts(file).file));
   if (absent !== undefined)
     throw new HumanError('missing', `There is no benchmark file ${absent}.`, { todo: 'Check the path.' });
   if (args.flag('fresh') && args.text('resume') !== undefined)
     throw new HumanError('bad-input', '--fresh and --resume exclude each other.');
+  const { files, groups } = await expandGroups(given);
   const folders = await Promise.all(models.map(modelFolderOf));
-  return [...new Set(folders)].flatMap((modelFolder) =>
+  const subjects = [...new Set(folders)].flatMap((modelFolder) =>
     [...new Set(files)].map((benchmarkFile) => ({ benchmarkFile, modelFolder })),
   );
+  return { subjects, groups };
 }
 
 /** What a job does with one benchmark and one model. */

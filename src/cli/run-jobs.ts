@@ -3,6 +3,7 @@
  * resumed together.
  */
 import { basename, join, resolve } from 'node:path';
+import type { Group } from '../benchmark/index.ts';
 import { openRunStore, type RunFolder } from '../runs/index.ts';
 import { asError, HumanError, sentenceOf } from '../shared/errors.ts';
 import type { JobRequest } from '../shared/protocol.ts';
@@ -10,6 +11,7 @@ import type { RunFile, RunSummary } from '../shared/results.ts';
 import { resumableGroup } from '../study/index.ts';
 import type { Given } from './arguments.ts';
 import { exitCodes, storeFolder } from './command.ts';
+import { printGroups, scoresOfGroups } from './groups.ts';
 import { type DefaultModes, jobOptions, newGroup, requestOf, type Subject, subjectsOf } from './job.ts';
 import { type Shown, showOutcomes } from './outcomes.ts';
 import { ProgressLine } from './progress.ts';
@@ -21,19 +23,21 @@ export async function runJobs(
   defaultModes: DefaultModes,
   name: string,
 ): Promise<number> {
-  const subjects = await subjectsOf(args);
+  const { subjects, groups } = await subjectsOf(args);
   const [only, ...others] = subjects;
   if (only && others.length === 0) {
     const request = await resumed(args, await requestOf(args, only, newGroup(), defaultModes, terminal));
     const shown = await runOne(request, args, terminal, resumeCommand(name, args, request.group));
-    if (terminal.json) terminal.printJson(shown);
+    const scores = await scoresOfGroups(groups, new Set([request.group]), request.storeFolder);
+    if (terminal.json) terminal.printJson(scores.length > 0 ? { ...shown, groups: scores } : shown);
+    else printGroups(terminal, scores);
     return exitCodes.done;
   }
   if (args.text('report') !== undefined)
     throw new HumanError('bad-input', '--report writes the results of one benchmark and one model.', {
       todo: 'Leave it out here, and use "softbench runs show JOB --report FILE" afterwards.',
     });
-  return runMany(subjects, args, terminal, defaultModes, name);
+  return runMany({ subjects, groups }, args, terminal, defaultModes, name);
 }
 
 /** Runs a job and shows its results. */
@@ -72,7 +76,7 @@ const isStop = (thrown: unknown): boolean => thrown instanceof HumanError && thr
 
 /** All subjects in order. @returns the exit code: failed where one of them did */
 async function runMany(
-  subjects: readonly Subject[],
+  { subjects, groups }: { subjects: readonly Subject[]; groups: readonly Group[] },
   args: Given,
   terminal: Terminal,
   defaultModes: DefaultModes,
@@ -99,9 +103,12 @@ async function runMany(
       terminal.note(`Failed: ${nameOf(subject)}: ${sentenceOf(error)}\n`);
     }
   }
+  const scores = await scoresOfGroups(groups, new Set(done.map(({ shown }) => shown.group)), storeFolder(args));
+  if (!terminal.json) printGroups(terminal, scores);
   if (terminal.json)
     terminal.printJson({
       group: base,
+      ...(scores.length > 0 && { groups: scores }),
       jobs: done.map(({ shown }) => shown),
       failed: failed.map(({ benchmarkFile, modelFolder, error }) => ({
         benchmark: benchmarkFile,
@@ -145,7 +152,7 @@ async function groupsOf(args: Given): Promise<{ base: string; groupOf(subject: S
   }
   const folder = storeFolder(args);
   const { runs } = await openRunStore(folder).list();
-  const subjects = await subjectsOf(args);
+  const { subjects } = await subjectsOf(args);
   const newest = runs.find((one) => one.run.status !== 'finished' && subjects.some((subject) => isOf(one, subject)));
   const base = asked === 'last' ? baseOf(newest?.run.group ?? newGroup()) : baseOf(asked);
   const before = runs.filter(({ run }) => baseOf(run.group) === base);

@@ -3,6 +3,7 @@ export * from './aggregation.ts';
 export * from './big-bench.ts';
 export * from './bootstrap.ts';
 export * from './format.ts';
+export * from './group.ts';
 export * from './intervals.ts';
 export * from './metric-scores.ts';
 export * from './metric-words.ts';

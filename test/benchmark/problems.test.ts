@@ -379,12 +379,12 @@ const cases: {
     says: /Hugging Face Hub is not on this machine.*softbench datasets download openai\/gsm8k/,
   },
   {
-    name: 'group file',
-    text: 'group: all\ntask: [a, b]\n',
-    code: 'group-file',
-    at: 'group',
-    line: 1,
-    says: /Open one of the benchmarks/,
+    name: 'benchmark that a group names and nobody has',
+    text: 'group: all\ntask: [surely_no_benchmark, b]\n',
+    code: 'missing-task',
+    at: 'surely_no_benchmark',
+    line: 2,
+    says: /no benchmark, group or tag `surely_no_benchmark`/,
   },
   {
     name: 'missing key',
