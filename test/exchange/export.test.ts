@@ -22,8 +22,8 @@ let ids: string[];
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'softbench-export-'));
   const before = openRunStore(join(folder, 'imported'));
-  await importResults([join(parity, 'runs', 'stories260k', 'zero-shot')], before, { softbench: '0.1.0' });
-  await importResults([join(parity, 'runs', 'stories260k', 'few-shot')], before, { softbench: '0.1.0' });
+  const settings = ['zero-shot', 'few-shot'].map((setting) => join(parity, 'runs', 'stories260k', setting));
+  await importResults(settings, before, { softbench: '0.1.0', tasks: tasks.map((task) => `parity_${task}`) });
   store = openRunStore(join(folder, 'store'));
   ids = [];
   const { runs } = await before.list();
@@ -65,13 +65,13 @@ beforeAll(async () => {
     await writeFile(join(to, 'summary.json'), JSON.stringify({ ...summary, run: id, seconds: 1.5 }));
     ids.push(id);
   }
-});
+}, 120_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const write = async (format: string, to = join(folder, format)): Promise<string[]> =>
   (await exportRuns(store, ids, { format, folder: to }, { softbench: '0.1.0' })).sort();
 
-describe('files of lm-evaluation-harness', () => {
+describe('files of lm-evaluation-harness', { timeout: 60_000 }, () => {
   it('have the hashes of every task that lm-eval itself computed for the same rows', async () => {
     const files = await write('lm-eval');
     const results = files.filter((file) => /results_/.test(file));
@@ -122,7 +122,7 @@ describe('files of lm-evaluation-harness', () => {
   });
 });
 
-describe('files of Every Eval Ever', () => {
+describe('files of Every Eval Ever', { timeout: 60_000 }, () => {
   it('come back with the same scores and items', async () => {
     const back = openRunStore(join(folder, 'back-eee'));
     await write('every-eval-ever', join(folder, 'again-eee'));
@@ -150,7 +150,7 @@ describe('files of Every Eval Ever', () => {
   });
 });
 
-describe('files that the tools of their projects have read', () => {
+describe('files that the tools of their projects have read', { timeout: 60_000 }, () => {
   it.each(['lm-eval', 'every-eval-ever'])('%s: the same, byte for byte', async (format) => {
     const kept = process.env.SOFTBENCH_EXPORTS;
     const to = join(kept ?? join(folder, 'checked'), format);

@@ -51,7 +51,7 @@ const fileOf = async (number: string, start: string): Promise<string> => {
   return join(real, number, model, names.find((name) => name.startsWith(start)) ?? '');
 };
 
-describe('results of lm-eval 0.4.13 with samples', () => {
+describe('results of lm-eval 0.4.13 with samples', { timeout: 60_000 }, () => {
   it('have F and S from the strict filter, L from the lenient one, counted by the rows themselves', async () => {
     await from(join(real, '2'));
     const rows = await rowsOf(await fileOf('2', 'samples_'));
@@ -307,7 +307,7 @@ describe('other versions', () => {
   });
 });
 
-describe('files that are broken, huge or something else', () => {
+describe('files that are broken, huge or something else', { timeout: 60_000 }, () => {
   const copy = async (number: string): Promise<{ results: string; samples: string }> => {
     const place = join(folder, 'copy');
     await cp(join(real, number), place, { recursive: true });

@@ -17,7 +17,7 @@ beforeAll(async () => {
     for (const setting of ['zero-shot', 'few-shot'])
       await importResults([join(fixtures, 'runs', model, setting)], store, { softbench: '0.0.0' });
   ({ runs } = await store.list());
-});
+}, 240_000);
 afterAll(() => rm(store.folder, { recursive: true, force: true }));
 
 const tasks = [
@@ -37,7 +37,7 @@ const tasks = [
   'mc_text',
 ];
 
-describe('the outputs and likelihoods of lm-eval, written again with the benchmark file', () => {
+describe('the outputs and likelihoods of lm-eval, written again with the benchmark file', { timeout: 60_000 }, () => {
   it.each(tasks)('%s: every line is the same, character by character', async (task) => {
     const benchmark = await openBenchmark(join(fixtures, 'tasks', `${task}.yaml`));
     const items = new Map((await benchmark.items('evaluation')).map((item) => [item.index, item]));
