@@ -91,7 +91,12 @@ export class TaskBenchmark implements Benchmark {
     this.notes = settings.notes;
     this.softPrompt = softbench.softPrompt;
     if (softbench.chatRequest) this.chatRequest = softbench.chatRequest;
-    this.modes = softbench.modes.filter((mode) => this.trainingSplit !== null || !mode.includes('soft-prompt'));
+    // Whole texts have no prompt that examples could stand in.
+    const examples = this.outputType !== 'loglikelihood_rolling';
+    this.modes = softbench.modes.filter(
+      (mode) =>
+        (this.trainingSplit !== null || !mode.includes('soft-prompt')) && (examples || !mode.includes('few-shot')),
+    );
 
     this.judging = new Judge(settings, evaluation.items);
     this.answerKind = this.judging.answerKind;
