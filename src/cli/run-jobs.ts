@@ -11,7 +11,7 @@ import type { RunFile, RunSummary } from '../shared/results.ts';
 import { resumableGroup } from '../study/index.ts';
 import type { Given } from './arguments.ts';
 import { exitCodes, storeFolder } from './command.ts';
-import { printGroups, scoresOfGroups } from './groups.ts';
+import { groupScoresOf, printGroups } from './groups.ts';
 import { type DefaultModes, jobOptions, newGroup, requestOf, type Subject, subjectsOf } from './job.ts';
 import { type Shown, showOutcomes } from './outcomes.ts';
 import { ProgressLine } from './progress.ts';
@@ -28,7 +28,7 @@ export async function runJobs(
   if (only && others.length === 0) {
     const request = await resumed(args, await requestOf(args, only, newGroup(), defaultModes, terminal));
     const shown = await runOne(request, args, terminal, resumeCommand(name, args, request.group));
-    const scores = await scoresOfGroups(groups, new Set([request.group]), request.storeFolder);
+    const scores = await groupScoresOf(groups, new Set([request.group]), request.storeFolder);
     if (terminal.json) terminal.printJson(scores.length > 0 ? { ...shown, groups: scores } : shown);
     else printGroups(terminal, scores);
     return exitCodes.done;
@@ -103,7 +103,7 @@ async function runMany(
       terminal.note(`Failed: ${nameOf(subject)}: ${sentenceOf(error)}\n`);
     }
   }
-  const scores = await scoresOfGroups(groups, new Set(done.map(({ shown }) => shown.group)), storeFolder(args));
+  const scores = await groupScoresOf(groups, new Set(done.map(({ shown }) => shown.group)), storeFolder(args));
   if (!terminal.json) printGroups(terminal, scores);
   if (terminal.json)
     terminal.printJson({

@@ -1,7 +1,7 @@
 /** Places the lenses above `task:` of a benchmark file, or above `"name":` of a BIG-bench task. */
 import * as vscode from 'vscode';
-import { findTask } from './detect.ts';
-import { type LensState, lensesOf } from './lenses.ts';
+import { findGroup, findTask } from './detect.ts';
+import { groupLenses, type LensState, lensesOf } from './lenses.ts';
 
 /** Who knows about models, jobs and runs. */
 export interface LensSource {
@@ -32,10 +32,12 @@ export class BenchmarkLenses implements vscode.CodeLensProvider, vscode.Disposab
   }
 
   provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
-    const task = findTask(document.getText());
+    const text = document.getText();
+    const group = findGroup(text);
+    const task = group ?? findTask(text);
     if (!task) return [];
     const range = new vscode.Range(task.line, task.start, task.line, task.end);
-    return lensesOf(this.#source.state(document.uri.fsPath)).map(
+    return (group ? groupLenses : lensesOf)(this.#source.state(document.uri.fsPath)).map(
       ({ title, tooltip, command, more }) =>
         new vscode.CodeLens(range, { title, tooltip, command, arguments: [document.uri, ...(more ?? [])] }),
     );

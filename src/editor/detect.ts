@@ -41,6 +41,22 @@ export function findTask(text: string): TaskLine | null {
   return null;
 }
 
+/** The line that names the group of a group file (`group:` and a list of tasks); null where the text is something else. */
+export function findGroup(text: string): TaskLine | null {
+  let found: TaskLine | null = null;
+  let isList = false;
+  for (const [line, raw] of text.split('\n').entries()) {
+    const content = raw.replace(/\r$/, '').replace(/^\uFEFF/, '');
+    const match = topLevelKey.exec(content);
+    const key = match?.[1] ?? match?.[2] ?? match?.[3];
+    if (key === 'doc_to_text') return null;
+    const value = (match?.[4] ?? '').trim();
+    if (key === 'task') isList = value === '' || value.startsWith('[') || value.startsWith('#');
+    if (key === 'group' && scalar(value)) found = { line, start: 0, end: content.length, task: scalar(value) };
+  }
+  return isList ? found : null;
+}
+
 /** A plain or quoted scalar on one line; empty for a list, a mapping or nothing. */
 function scalar(text: string): string {
   const value = text.trim();

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import type { Problem } from '../benchmark/types.ts';
 import { sentenceOf } from '../shared/errors.ts';
-import { findTask, mayBeBenchmark } from './detect.ts';
+import { findGroup, findTask, mayBeBenchmark } from './detect.ts';
 
 /** @param text the file as it stands in the editor */
 export type Checker = (file: string, text: string) => Promise<readonly Problem[]>;
@@ -60,7 +60,7 @@ export class BenchmarkDiagnostics implements vscode.Disposable {
 
   async #run(document: vscode.TextDocument): Promise<void> {
     const text = document.getText();
-    if (!findTask(text)) {
+    if (!findTask(text) && !findGroup(text)) {
       this.#clear(document);
       return;
     }

@@ -2,7 +2,7 @@
 export { BenchmarkLenses, benchmarkFiles, type LensSource } from './codelens.ts';
 export { registerCompletion } from './completion.ts';
 export { registerDataActions } from './data-actions.ts';
-export { findTask, mayBeBenchmark, type TaskLine } from './detect.ts';
+export { findGroup, findTask, mayBeBenchmark, type TaskLine } from './detect.ts';
 export { BenchmarkDiagnostics, type Checker } from './diagnostics.ts';
 export { type JobLine, type Lens, type LensState, lensesOf } from './lenses.ts';
 export { type PreviewSource, PromptPreviews } from './preview.ts';

@@ -29,6 +29,35 @@ export interface Lens {
   more?: unknown[];
 }
 
+/** What stands above `group:` of a group file. */
+export function groupLenses({ model }: LensState): Lens[] {
+  const on = model ? ` on ${model.name}` : '';
+  return [
+    {
+      title: '$(play) Evaluate group',
+      tooltip: `Evaluate every benchmark of the group${on}, one after the other`,
+      command: 'softbench.evaluateGroup',
+    },
+    {
+      title: '$(table) Group scores',
+      tooltip: 'Aggregated scores of the group, from the newest finished runs of its benchmarks',
+      command: 'softbench.groupScores',
+    },
+    {
+      title: '$(list-tree) Benchmarks…',
+      tooltip: 'Open one of the benchmarks of the group',
+      command: 'softbench.openGroupBenchmark',
+    },
+    chooseModelLens(model),
+  ];
+}
+
+const chooseModelLens = (model: LensState['model']): Lens => ({
+  title: model ? `$(chip) ${model.name}` : '$(chip) Choose model…',
+  tooltip: model ? `${model.folder}\nClick to choose another model` : 'Choose the model to run this benchmark on',
+  command: 'softbench.chooseModel',
+});
+
 export function lensesOf(state: LensState): Lens[] {
   const { model, job, results, resumable, rescorable } = state;
   const on = model ? ` on ${model.name}` : '';
@@ -87,11 +116,7 @@ export function lensesOf(state: LensState): Lens[] {
       tooltip: 'See the exact prompt of any item in every prompt mode',
       command: 'softbench.previewPrompts',
     },
-    {
-      title: model ? `$(chip) ${model.name}` : '$(chip) Choose model…',
-      tooltip: model ? `${model.folder}\nClick to choose another model` : 'Choose the model to run this benchmark on',
-      command: 'softbench.chooseModel',
-    },
+    chooseModelLens(model),
   );
   if (results.length > 0)
     lenses.push({

@@ -1,13 +1,14 @@
 /** All commands in one table. A command that cannot run now says why. Titles stand in package.json. */
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { findTask } from '../editor/detect.ts';
+import { findGroup, findTask } from '../editor/detect.ts';
 import { resultWords } from '../editor/words.ts';
 import { asError, HumanError } from '../shared/errors.ts';
 import { isImportedPlace } from '../shared/imported.ts';
 import { downloadDataset, downloadModel, mapDataset, offerData } from './downloads.ts';
 import { exportRun, importResults } from './exchange.ts';
 import { installLibraries, showProviders } from './gpu-libraries.ts';
+import { evaluateGroup, openGroupBenchmark, showGroupScores } from './groups.ts';
 import type { Subject } from './live-results.ts';
 import { modelReportText } from './model-text.ts';
 import { browseModel, chooseModel } from './pick-model.ts';
@@ -53,6 +54,28 @@ export const commands: readonly Command[] = [
     run: async (workbench, first) => {
       const file = await benchmarkOf(workbench, first);
       return file && workbench.start.compare(file);
+    },
+  },
+  {
+    id: 'softbench.evaluateGroup',
+    disabled: needsTrust,
+    run: async (workbench, first) => {
+      const file = await benchmarkOf(workbench, first);
+      return file && evaluateGroup(workbench, file);
+    },
+  },
+  {
+    id: 'softbench.groupScores',
+    run: async (workbench, first) => {
+      const file = await benchmarkOf(workbench, first);
+      return file && showGroupScores(workbench, file);
+    },
+  },
+  {
+    id: 'softbench.openGroupBenchmark',
+    run: async (workbench, first) => {
+      const file = await benchmarkOf(workbench, first);
+      return file && openGroupBenchmark(file);
     },
   },
   {
@@ -359,7 +382,7 @@ async function benchmarkOf(workbench: Workbench, argument: unknown): Promise<str
 
 async function taskOf(file: string): Promise<string> {
   const document = await vscode.workspace.openTextDocument(vscode.Uri.file(file));
-  return findTask(document.getText())?.task ?? '';
+  return (findTask(document.getText()) ?? findGroup(document.getText()))?.task ?? '';
 }
 
 /** Benchmark × model of an argument; of a file without results, the model chosen for it. */

@@ -66,6 +66,19 @@ export class StartJobs {
     );
   }
 
+  /** Queues one job for each benchmark of a group, on one model. */
+  async evaluateAll(
+    group: string,
+    benchmarks: readonly { file: string; task: string }[],
+    modes: PromptMode[],
+  ): Promise<void> {
+    const { models } = this.#workbench;
+    const model = models.chosen(group) ?? (await chooseModel(this.#workbench, group));
+    if (!model) return;
+    const only = { model, show: benchmarks.length === 1 };
+    for (const { file, task } of benchmarks) await this.#start('evaluate', file, task, modes, true, only);
+  }
+
   /** Tunes a soft prompt; other modes of the benchmark run too unless they have finished before. */
   async tune(file: string): Promise<Job | null> {
     const benchmark = await this.#open(file);
@@ -125,9 +138,10 @@ export class StartJobs {
     task: string,
     modes: PromptMode[],
     reuseFinished: boolean,
+    chosen?: { model: { name: string; folder: string }; show: boolean },
   ): Promise<Job | null> {
     const { models, runs, queue } = this.#workbench;
-    const model = models.chosen(file) ?? (await chooseModel(this.#workbench, file));
+    const model = chosen?.model ?? models.chosen(file) ?? (await chooseModel(this.#workbench, file));
     if (!model) return null;
     const request: JobRequest = {
       benchmarkFile: file,
@@ -147,7 +161,7 @@ export class StartJobs {
     const job = queue.add(kind, request, { task, modelName: model.name });
     await this.#remember(request);
     this.#workbench.log.info(`${kind}: ${task} on ${model.name}, ${modes.join(', ')}`);
-    this.#show(job);
+    if (chosen?.show !== false) this.#show(job);
     return job;
   }
 
