@@ -2,16 +2,17 @@
 //
 //   node test/benchmark/make/labelled-outputs.mjs --model SMOLLM2_FOLDER --data FOLDER [--only NAME,…] [--missing]
 //   node test/benchmark/make/labelled-outputs.mjs --which stories260k
+//   node test/benchmark/make/labelled-outputs.mjs --runs RUN_STORE --data FOLDER    collect what runs have written
 //
 // FOLDER holds gsm8k/test.jsonl, aqua/test.json and bbh/*.json as their repositories give them. `--missing` leaves what is
 // there with the same prompt. Labels stay where prompt and output are unchanged. Ends after --seconds; call it again.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { bundleProduct } from '../../../scripts/build.mjs';
-import { itemsOf, optionsOf, prompts, render } from './labelled-prompts.mjs';
+import { collected, itemsOf, optionsOf, prompts, render, runTurns } from './labelled-prompts.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = resolve(here, '..', '..', '..');
@@ -21,6 +22,7 @@ const { values: options } = parseArgs({
     data: { type: 'string' },
     only: { type: 'string' },
     batch: { type: 'string', default: '8' },
+    runs: { type: 'string' },
     which: { type: 'string', default: 'SmolLM2-135M-Instruct' },
     missing: { type: 'boolean', default: false },
     threads: { type: 'string', default: '2' },
@@ -31,7 +33,7 @@ const examples = join(root, 'examples');
 const own = options.which === 'stories260k';
 const modelFolder = options.model ?? (own ? join(examples, 'models', 'stories260k') : null);
 const dataFolder = options.data ?? (own ? join(examples, 'benchmarks', 'data') : null);
-if (!modelFolder || !dataFolder) throw new Error('--model and --data are needed.');
+if (!(modelFolder || options.runs) || !dataFolder) throw new Error('--model and --data are needed.');
 
 const kept = new Map();
 const fileOf = (kind) => join(root, 'test', 'fixtures', 'labelled-outputs', `${kind}.jsonl`);
@@ -66,14 +68,81 @@ function parse(text) {
 
 /** Only lines that the prompts still name are kept, in their order. */
 function write() {
-  const ids = prompts.flatMap((prompt) =>
-    Array.from({ length: prompt.n }, (_, i) => `${prompt.name}/${prompt.from + i}`),
-  );
+  const ids = [
+    ...prompts.flatMap((prompt) => Array.from({ length: prompt.n }, (_, i) => `${prompt.name}/${prompt.from + i}`)),
+    ...collected.flatMap(({ name }) => [...kept.keys()].filter((id) => id.startsWith(`${name}/`))),
+  ];
   for (const kind of new Set(prompts.map((prompt) => prompt.kind)))
     writeFileSync(
       fileOf(kind),
       ids.flatMap((id) => (kept.get(id)?.kind === kind ? [`${JSON.stringify(kept.get(id))}\n`] : [])).join(''),
     );
+}
+
+function keep(entry) {
+  const old = kept.get(entry.id);
+  kept.set(entry.id, { ...entry, ...(old?.output === entry.output && old.label && { label: old.label }) });
+}
+
+/** The first outputs, by item, of the runs of a store that `collected` names. */
+function collectRuns(store) {
+  for (const folder of readdirSync(store).sort()) {
+    const file = join(store, folder, 'items.jsonl');
+    if (!existsSync(file)) continue;
+    const run = JSON.parse(readFileSync(join(store, folder, 'run.json'), 'utf8'));
+    const row = collected.find(({ task, mode }) => task === run.benchmark.task && mode === run.mode);
+    if (!row) continue;
+    const { data, turn } = runTurns[row.task];
+    const lines = (path) =>
+      readFileSync(path, 'utf8')
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line));
+    const source =
+      row.task === 'gsm8k_local' ? read('gsm8k/test.jsonl') : lines(join(root, 'examples', 'benchmarks', 'data', data));
+    for (const { index, prompt, output, stop } of lines(file)
+      .sort((a, b) => a.index - b.index)
+      .slice(0, row.n))
+      keep({
+        id: `${row.name}/${index}`,
+        kind: row.kind,
+        model: 'SmolLM2-135M-Instruct',
+        data: row.task,
+        prompt: prompt.hash.slice(0, 16),
+        question: turn(source[index]),
+        options: [],
+        output,
+        stop: stop.reason,
+      });
+  }
+}
+
+/** Four models' solutions to each problem: OpenAI's 6B and 175B models of the GSM8K paper, finetuned and with a verifier. */
+function collectSolutions({ name, kind, file, from, n }) {
+  const models = ['6b_finetuning', '6b_verification', '175b_finetuning', '175b_verification'];
+  read(file)
+    .slice(from, from + n / models.length)
+    .forEach((row, i) => {
+      for (const model of models)
+        keep({
+          id: `${name}/${from + i}-${model}`,
+          kind,
+          model,
+          data: 'gsm8k',
+          prompt: '',
+          question: `Question: ${row.question}\nAnswer:`,
+          options: [],
+          output: row[model].solution,
+          stop: 'eos',
+        });
+    });
+}
+
+if (options.runs) {
+  collectRuns(options.runs);
+  for (const row of collected.filter(({ file }) => file)) collectSolutions(row);
+  write();
+  process.exit(0);
 }
 
 mkdirSync(join(root, 'dist', 'bench'), { recursive: true });
