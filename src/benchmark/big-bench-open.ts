@@ -1,9 +1,11 @@
 /** Opening and checking a BIG-bench task file. */
 import { readdir, readFile } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { HumanError } from '../shared/errors.ts';
 import { BigBenchBenchmark } from './big-bench.ts';
 import { bigBenchMetrics, parseDocument, readTask } from './big-bench-file.ts';
 import { readBigBenchSettings } from './big-bench-settings.ts';
+import type { Group, GroupTask } from './group.ts';
 import { fieldsOf, JsonDocument } from './json-document.ts';
 import { readSource } from './source-file.ts';
 import type { Benchmark, Problem } from './types.ts';
@@ -74,6 +76,40 @@ async function subtaskFiles(file: string): Promise<string[]> {
   return found.sort();
 }
 
+/**
+ * The subtasks of a file without examples as a group; null where it is a task of its own. BIG-bench's score of such a task is
+ * the mean of its subtasks' scores, each counting alike (bigbench.api.results). Subtasks may have subtasks.
+ * @throws HumanError where a subtask cannot be opened
+ */
+export async function bigBenchGroup(file: string): Promise<Group | null> {
+  const document = await load(resolve(file));
+  const { root } = document;
+  if (root?.kind !== 'object' || fieldsOf(root).has('examples')) return null;
+  const members: (Group | GroupTask)[] = [];
+  const metrics = new Set<string>();
+  for (const path of await subtaskFiles(document.file)) {
+    const inner = await bigBenchGroup(path);
+    if (inner) {
+      members.push(inner);
+      for (const { metric } of inner.aggregates) metrics.add(metric);
+      continue;
+    }
+    const { benchmark, problems } = await checkBigBench(path);
+    const error = problems.find(({ severity }) => severity === 'error');
+    if (!benchmark) throw new HumanError('bad-input', error?.message ?? `${path} is no task.`, { place: error?.place });
+    for (const metric of benchmark.metrics ?? []) metrics.add(metric);
+    members.push({ name: benchmark.task, address: path, file: path, keys: null, inline: false });
+  }
+  if (members.length === 0) return null;
+  const name = fieldsOf(root).get('name');
+  return {
+    name: name?.kind === 'text' ? name.value : basename(dirname(document.file)),
+    alias: null,
+    aggregates: [...metrics].map((metric) => ({ metric, filters: null, weightBySize: false })),
+    members,
+  };
+}
+
 async function reportSubtasks(document: JsonDocument): Promise<void> {
   const { root } = document;
   if (!root) return;
@@ -82,7 +118,7 @@ async function reportSubtasks(document: JsonDocument): Promise<void> {
   const files = await subtaskFiles(document.file);
   if (files.length > 0) {
     const names = files.map((file) => relative(dirname(document.file), file)).join(', ');
-    const message = `This task has no examples of its own but ${files.length} ${files.length === 1 ? 'subtask' : 'subtasks'}, each with a score of its own. Open ${files.length === 1 ? 'it' : 'one of them'}: ${names}.`;
+    const message = `This task has no examples of its own but ${files.length} ${files.length === 1 ? 'subtask' : 'subtasks'}, each with a score of its own. Open ${files.length === 1 ? 'it' : 'one of them'}: ${names}. The command line evaluates all of them.`;
     document.at(start, 'error', 'group-file', message);
   } else if (inline)
     document.at(

@@ -1,5 +1,6 @@
 /** Opens what a group file holds: the group itself, or one of its benchmarks by `group.yaml#name`. */
 import { HumanError } from '../shared/errors.ts';
+import { bigBenchGroup, isBigBenchFile } from './big-bench-open.ts';
 import { Configuration, readConfiguration } from './configuration.ts';
 import { type Group, isGroupConfiguration, readGroup, tasksOf } from './group.ts';
 
@@ -32,6 +33,7 @@ export async function readBenchmarkConfiguration(address: string, text?: string)
  * @throws HumanError where it is a group with something wrong in it
  */
 export async function openGroup(file: string): Promise<Group | null> {
+  if (isBigBenchFile(file)) return bigBenchGroup(file);
   if (!/\.ya?ml$/i.test(file)) return null;
   const configuration = await readConfiguration(file);
   const broken = configuration.problems.some(({ code }) => ['broken-yaml', 'missing-file'].includes(code));

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { checkBenchmark, openBenchmark } from '../../src/benchmark/index.ts';
+import { checkBenchmark, openBenchmark, openGroup } from '../../src/benchmark/index.ts';
 import { NumpyRandom } from '../../src/benchmark/numpy-random.ts';
 import type { Benchmark, Item } from '../../src/benchmark/types.ts';
 import { bigBenchScores } from '../../src/metrics/index.ts';
@@ -340,6 +340,12 @@ describe('what is wrong in a file', () => {
     expect(problems[0]?.message).toContain('first/task.json, second/task.json');
     await expect(openBenchmark(fileOf('subtasks'))).rejects.toThrow(/2 subtasks/);
     expect((await openBenchmark(fileOf('subtasks/second'))).task).toBe('second');
+    // On the command line all of them are one group, whose score is the mean of theirs.
+    const group = await openGroup(fileOf('subtasks'));
+    expect(group?.members.map(({ name }) => name)).toEqual(['first', 'second']);
+    expect(group?.aggregates.length).toBeGreaterThan(0);
+    expect(new Set(group?.aggregates.map(({ weightBySize }) => weightBySize))).toEqual(new Set([false]));
+    expect(await openGroup(fileOf('sums'))).toBeNull();
   });
 
   test('too few examples for the shots', async () => {
