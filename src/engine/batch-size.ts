@@ -53,17 +53,23 @@ export interface Extent {
   rows: number;
 }
 
+/** Positions of a run, where rows may be read one after the other: more take more memory and no less time on a CPU. */
+export const mostPositions = { many: 2048, few: Number.POSITIVE_INFINITY } as const;
+
 /**
- * Bytes that one row takes at the peak. Tensors that live at once: the residual stream, queries, keys, values and norms (10
- * widths), gate, up and their product (4 of the widest), scores before and after the softmax and their mask (3), logits
+ * Bytes that so many rows take at the peak. Tensors that live at once: the residual stream, queries, keys, values and norms
+ * (10 widths), gate, up and their product (4 of the widest), scores before and after the softmax and their mask (3), logits
  * and what is made of them (3). Keys and values are held once more while a layer joins them.
  */
-export function rowBytes(
+export function batchBytes(
   { cacheBytes, hiddenSize, widest, heads, vocabularySize }: ModelSizes,
-  { longest, read, wanted }: Extent,
+  { longest, read, wanted }: Omit<Extent, 'rows'>,
+  rows: number,
+  shapes: Provider['shapes'],
 ): number {
-  const activations = read * (10 * hiddenSize + 4 * widest) + 3 * heads * read * longest + 3 * wanted * vocabularySize;
-  return 1.25 * longest * cacheBytes + 4 * activations;
+  const positions = Math.max(read, Math.min(rows * read, mostPositions[shapes]));
+  const activations = positions * (10 * hiddenSize + 4 * widest + 3 * heads * longest);
+  return rows * (1.25 * longest * cacheBytes + 12 * wanted * vocabularySize) + 4 * activations;
 }
 
 /**
@@ -83,10 +89,11 @@ export function automaticRows(
   shapes: Provider['shapes'],
 ): number {
   const { rows, positions } = enough[shapes];
-  const fitting = free === null ? Number.POSITIVE_INFINITY : Math.floor((free * usableShare) / rowBytes(sizes, extent));
   // Steps of one token profit from more rows than prompts do.
   const useful = extent.longest > extent.read ? rows : Math.max(8, Math.ceil(positions / Math.max(1, extent.read)));
-  return Math.max(1, Math.min(rows, useful, fitting, extent.rows));
+  let most = Math.max(1, Math.min(rows, useful, extent.rows));
+  while (most > 1 && free !== null && batchBytes(sizes, extent, most, shapes) > free * usableShare) most--;
+  return most;
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { SoftPrompt } from '../evaluate/language-model.ts';
 import type { ModelFiles, ModelSignature } from '../model/index.ts';
 import { HumanError, throwIfCancelled } from '../shared/errors.ts';
-import { automaticRows, type Extent, modelSizes } from './batch-size.ts';
+import { automaticRows, type Extent, modelSizes, mostPositions } from './batch-size.ts';
 import { KeyValueCache, type Prefix } from './cache.ts';
 import { compareWithCpu } from './device-check.ts';
 import { exactFiles } from './exact-files.ts';
@@ -10,6 +10,7 @@ import { type InferenceGraph, inferenceGraph } from './inference-graph.ts';
 import { freeBytes } from './memory.ts';
 import { bothBranches, filesOfBranch } from './merged-decoder.ts';
 import { PackedWeights, type PackedWeightsLimits } from './packed-weights.ts';
+import { inGroups, inPieces } from './pieces.ts';
 import { PrefixMemory } from './prefix-memory.ts';
 import { type Provider, providerOf } from './providers.ts';
 import { type ReadingCosts, readingCosts } from './reading-plan.ts';
@@ -60,12 +61,6 @@ const countsRows = ({ cacheOutputs }: InferenceGraph): boolean =>
 
 const hasFewBits = ({ model }: InferenceGraph): boolean =>
   model.graph.nodes.some(({ operator }) => operator === 'MatMulNBits');
-
-const complete = (found: readonly (Distribution | undefined)[]): Distribution[] =>
-  found.map((distribution) => {
-    if (!distribution) throw new Error('A wanted position is not among the tokens.');
-    return distribution;
-  });
 
 export class Decoder {
   /** All rows of a batch must have one length, because the graph takes positions from the cache's; see {@link exactFor}. */
@@ -227,7 +222,8 @@ export class Decoder {
     if (this.readsAlone) return 1;
     const sizes = modelSizes(graph.model.graph, graph.cache, settings);
     const free = settings.provider.running === 'cpu' ? freeBytes() : null;
-    return automaticRows(sizes, { ...extent, read: Math.min(extent.read, pieceLength) }, free, this.#row.shapes);
+    const { shapes } = this.#row;
+    return automaticRows(sizes, { ...extent, read: Math.min(extent.read, pieceLength) }, free, shapes);
   }
 
   readonly #prefixes = new PrefixMemory();
@@ -266,25 +262,27 @@ export class Decoder {
     const longest = Math.max(...tokens.map(({ length }) => length));
     const held = tokens.some((_, row) => (cache?.length(from + row) ?? 0) > 0);
     const piece = cache?.exact === false ? pieceLength : longest;
-    const once = longest + (options.softPrompt?.vectors ?? 0) === 1 || (!held && longest <= piece);
-    if (!cache || once) return this.#run(cache, from, tokens, wanted, options);
+    const vectors = options.softPrompt?.vectors ?? 0;
+    if (!cache || longest + vectors === 1) return this.#run(cache, from, tokens, wanted, options);
+    /** So many rows at a time, each in pieces of such a length. */
+    const parts = (rows: number, length: number): Promise<Distribution[]> =>
+      inGroups(tokens, wanted, rows, (first, list, own) =>
+        inPieces(list, own, length, (start, some, here) => {
+          throwIfCancelled(options.signal);
+          return this.#run(cache, from + first, some, here, start === 0 ? options : { logits: options.logits });
+        }),
+      );
+    // More positions in a run take more memory and no less time.
+    const rows = cache.exact
+      ? tokens.length
+      : Math.max(1, Math.floor(mostPositions[this.#row.shapes] / (Math.min(longest, piece) + vectors)));
+    if (!held && longest <= piece) return parts(rows, longest);
     this.#continuing ??= howItContinues(this.#tried());
     const continuing = await this.#continuing;
     this.#continues = continuing;
     if (continuing === 'token' || (continuing === 'row' && cache.exact && tokens.length > 1))
-      return held
-        ? this.#readInPieces(cache, from, tokens, wanted, options, 1)
-        : this.#run(cache, from, tokens, wanted, options);
-    if (continuing === 'batch' || tokens.length === 1)
-      return this.#readInPieces(cache, from, tokens, wanted, options, piece);
-    const found = new Array<Distribution | undefined>(wanted.length);
-    for (const [row, list] of tokens.entries()) {
-      const here = [...wanted.entries()].filter(([, want]) => want.row === row);
-      const mine = here.map(([, want]) => ({ ...want, row: 0 }));
-      const results = await this.#readInPieces(cache, from + row, [list], mine, options, piece);
-      for (const [index, [place]] of here.entries()) found[place] = results[index];
-    }
-    return complete(found);
+      return held ? parts(tokens.length, 1) : this.#run(cache, from, tokens, wanted, options);
+    return parts(continuing === 'batch' ? rows : 1, piece);
   }
 
   /**
@@ -317,35 +315,6 @@ export class Decoder {
   async continues(): Promise<boolean> {
     this.#continuing ??= howItContinues(this.#tried());
     return (await this.#continuing) !== 'token';
-  }
-
-  async #readInPieces(
-    cache: KeyValueCache,
-    from: number,
-    tokens: readonly (readonly number[])[],
-    wanted: readonly Wanted[],
-    options: { softPrompt?: SoftPrompt | null; logits?: boolean; signal?: AbortSignal },
-    piece: number,
-  ): Promise<Distribution[]> {
-    const longest = Math.max(...tokens.map(({ length }) => length));
-    if (longest <= piece) return this.#run(cache, from, tokens, wanted, options);
-    const found = new Array<Distribution | undefined>(wanted.length);
-    for (let start = 0; start < longest; start += piece) {
-      throwIfCancelled(options.signal);
-      const end = start + piece;
-      const here = [...wanted.entries()].filter(
-        ([, { position }]) => position < end && (position >= start || (start === 0 && position < 0)),
-      );
-      const results = await this.#run(
-        cache,
-        from,
-        tokens.map((row) => row.slice(start, end)),
-        here.map(([, want]) => ({ ...want, position: want.position - start })),
-        start === 0 ? options : { logits: options.logits },
-      );
-      for (const [index, [place]] of here.entries()) found[place] = results[index];
-    }
-    return complete(found);
   }
 
   /** New tokens of a run: as they are, or up to one of few sizes, whose further places are masked. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { automaticRows, backingOff, modelSizes, OutOfMemoryError, rowBytes } from '../../src/engine/batch-size.ts';
+import { automaticRows, backingOff, batchBytes, modelSizes, OutOfMemoryError } from '../../src/engine/batch-size.ts';
 import { Decoder } from '../../src/engine/decoder.ts';
 import { type OnnxLanguageModel, openLanguageModel } from '../../src/engine/index.ts';
 import { freeBytes } from '../../src/engine/memory.ts';
@@ -50,8 +50,8 @@ describe('the number of rows', () => {
   it('fits into half of the free memory', () => {
     for (const free of [1e9, 2e9, 4e9]) {
       const rows = automaticRows(sizes, extent, free, 'many');
-      expect(rows * rowBytes(sizes, extent)).toBeLessThanOrEqual(free / 2);
-      expect((rows + 1) * rowBytes(sizes, extent)).toBeGreaterThan(free / 2);
+      expect(batchBytes(sizes, extent, rows, 'many')).toBeLessThanOrEqual(free / 2);
+      expect(batchBytes(sizes, extent, rows + 1, 'many')).toBeGreaterThan(free / 2);
     }
     expect(automaticRows(sizes, extent, 1, 'many')).toBe(1);
   });
@@ -161,5 +161,25 @@ describe('a model whose memory runs out in the middle', () => {
     await outputs('auto', after);
     expect(after).toEqual([[2, false]]);
   });
+  it('reads many long rows in several runs, with the same results', async () => {
+    const requests = Array.from({ length: 40 }, (_, index) => ({
+      index,
+      context: Array.from({ length: 90 - index }, (_, at) => 5 + ((index * 31 + at * 7) % 60)),
+      continuation: [7, 8 + (index % 5)],
+    }));
+    const score = async (batchSize: number): Promise<number[]> => {
+      const sums: number[] = [];
+      const onResult = ({ index, sum }: { index: number; sum: number }): void => {
+        sums[index] = sum;
+      };
+      await model.logLikelihood(requests, { batchSize, softPrompt: null }, { onResult });
+      return sums;
+    };
+    const alone = await score(1);
+    // Up to 40 × 91 positions.
+    for (const [index, sum] of (await score(40)).entries())
+      expect(Math.abs(sum - (alone[index] ?? Number.NaN))).toBeLessThan(2e-5);
+  });
+
   const refused = () => new OutOfMemoryError('engine', 'The machine ran out of memory.');
 });
