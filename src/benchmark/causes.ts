@@ -117,19 +117,22 @@ function severalCandidates(failed: FailedOutput): boolean {
   return kind !== 'json' && candidates(failed).size > 1 && (stop !== 'length' || inOneBreath);
 }
 
-const choiceText = ({ kind, output, options, question, lenient }: FailedOutput): boolean => {
-  if (kind !== 'letter' || lenient.answer === null) return false;
-  const text = answerPart(output, { question });
-  return letterCandidates(text).size === 0 && new Set(mentions(text, options).map(({ option }) => option)).size === 1;
-};
+/** What the lenient reading took, as it stands in the output. */
+const takenText = ({ output, lenient }: FailedOutput): string => (lenient.span ? output.slice(...lenient.span) : '');
 
-const letterOnly = ({ kind, output, options, question }: FailedOutput): boolean => {
-  if (kind !== 'choice' && kind !== 'yes-no') return false;
-  const text = output.slice(0, runOnAt(output, question));
-  const match =
-    /^\s*(?:(?:the )?(?:correct |final )?(?:answer|option|choice)(?: is)?[:\s]*)?\(?([A-J])\)?\s*[.:]?\s*$/i.exec(text);
-  return match !== null && options.length > 0 && (match[1] ?? '').toUpperCase().charCodeAt(0) - 65 < options.length;
-};
+/** A letter was read by the text (or the value) of its choice. */
+const choiceText = (failed: FailedOutput): boolean =>
+  failed.kind === 'letter' &&
+  failed.lenient.answer !== null &&
+  takenText(failed).toUpperCase() !== failed.lenient.answer &&
+  !/^[\uff21-\uff3a\u0391-\u042f]$/.test(takenText(failed));
+
+/** A choice was read by its letter. */
+const letterOnly = (failed: FailedOutput): boolean =>
+  (failed.kind === 'choice' || failed.kind === 'yes-no') &&
+  failed.lenient.answer !== null &&
+  failed.lenient.answer.length > 1 &&
+  /^[A-Za-z]$/.test(takenText(failed));
 
 function ranOn({ output, question, stop, lenient, accepts, kind, options }: FailedOutput): boolean {
   const at = runOnAt(output, question);
@@ -144,7 +147,9 @@ function ranOn({ output, question, stop, lenient, accepts, kind, options }: Fail
   const [firstLine = '', ...rest] = strip(output).split('\n');
   const place = firstLine.indexOf(lenient.answer);
   const others = place < 0 ? null : firstLine.replace(lenient.answer, ' ').replace(own, ' ');
-  const complete = accepts(firstLine) || (others !== null && wordsOf(others).length <= 3);
+  const short = others !== null && wordsOf(others).length <= 3;
+  // An answer that is said again at the very end is what the output closes with.
+  const complete = accepts(firstLine) || (short && (stop === 'length' || wordsOf(behind).length > 0));
   return complete && (stop === 'length' || rest.some((line) => strip(line) !== ''));
 }
 
