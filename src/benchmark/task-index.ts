@@ -73,8 +73,26 @@ function valuesOf(rest: string, lines: readonly string[], at: number): string[] 
   return values;
 }
 
+/** Seconds that an index is taken for true: a group is checked at every key stroke. */
+const freshSeconds = 20;
+const known = new Map<string, { read: number; index: Promise<TaskIndex> }>();
+
+/** The index of a folder, read again after a while. */
+export function indexTasks(folder: string): Promise<TaskIndex> {
+  const before = known.get(folder);
+  if (before && performance.now() - before.read < freshSeconds * 1000) return before.index;
+  if (known.size > 50) known.clear();
+  const entry = { read: performance.now(), index: readIndex(folder) };
+  known.set(folder, entry);
+  // The time to read a large tree is not part of it.
+  void entry.index.then(() => {
+    entry.read = performance.now();
+  });
+  return entry.index;
+}
+
 /** Reads the heads of the YAML files under a folder, sorted by path, as the harness goes through them. */
-export async function indexTasks(folder: string): Promise<TaskIndex> {
+async function readIndex(folder: string): Promise<TaskIndex> {
   const files = (await yamlFiles(folder)).sort().slice(0, mostFiles);
   const heads = new Map<string, Promise<Head>>();
   const read = (file: string): Promise<Head> => {

@@ -30,6 +30,7 @@ const partNames: Record<string, string> = {
   example: 'Example',
   question: 'Question',
   'generation-prefix': 'Start of the answer',
+  template: 'Chat template',
 };
 
 export interface DetailActions {
