@@ -43,6 +43,7 @@ export const taskKeys: ReadonlyMap<string, Key> = new Map(
       kinds: ['string', 'list', 'null'],
       description: 'A YAML file whose keys this file takes over; its own keys win.',
     },
+    class: { kinds: text, description: 'A task that is written in Python (not supported).' },
     custom_dataset: { kinds: text, description: 'A Python function that makes the data (not supported).' },
     dataset_path: {
       kinds: text,

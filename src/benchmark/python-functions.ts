@@ -57,6 +57,7 @@ function withoutFunctions(list: unknown, { source }: PythonFunction): unknown {
 function adviceFor(path: string): string {
   if (processedKeys.has(path))
     return 'Give the rows that it makes as files: `metadata: { softbench: { processed_docs: { SPLIT: FILE.jsonl } } }`.';
+  if (path === 'class') return 'Write the benchmark as templates, over rows that the Python task makes.';
   if (path === 'fewshot_config.samples')
     return 'Give the examples that it makes as a file: `metadata: { softbench: { fewshot_samples: FILE.jsonl } }`.';
   if (/(?:^|\.)doc_to_(?:text|target|choice)$/.test(path))

@@ -138,11 +138,14 @@ function checkRequired(configuration: Configuration, outputType: OutputType): vo
   const { values } = configuration;
   const has = (key: string): boolean => values[key] !== undefined && values[key] !== null;
   // A key whose value was refused has its own message.
+  // A task that is written in Python has its own message.
+  if (configuration.functions.some(({ keys }) => keys[0] === 'class')) return;
   const need = (key: string, why: string): void => {
     const reported = configuration.problems.some(({ message }) => message.startsWith(`\`${key}\``));
     if (!has(key) && !reported) configuration.add('error', 'missing-key', `\`${key}\` is missing: ${why}`, []);
   };
-  if (softbenchOf(configuration).processed_docs === undefined)
+  const makesData = configuration.functions.some(({ keys }) => keys[0] === 'custom_dataset');
+  if (softbenchOf(configuration).processed_docs === undefined && !makesData)
     need(
       'dataset_path',
       'give `json`, `csv` or `parquet` with `dataset_kwargs: { data_files: … }`, or the id of a data set on the Hugging Face hub.',
@@ -176,6 +179,19 @@ function processedData(configuration: Configuration, files: Record<string, unkno
   };
 }
 
+/** The data set of the Hub whose files are all those named: `dataset_path: json` with `hf://datasets/ID/path`. */
+function repositoryOf(
+  splits: ReadonlyMap<string, readonly string[]>,
+): { path: string; revision: string | null } | null {
+  const found = new Map<string, { path: string; revision: string | null }>();
+  for (const file of [...splits.values()].flat()) {
+    const parts = /^hf:\/\/datasets\/([^/@]+\/[^/@]+)(?:@([^/]+))?\//.exec(file);
+    if (!parts) return null;
+    found.set(parts[0], { path: parts[1] ?? '', revision: parts[2] ?? null });
+  }
+  return found.size === 1 ? ([...found.values()][0] ?? null) : null;
+}
+
 function readData(configuration: Configuration): Settings['data'] {
   const { values } = configuration;
   const options = mapping(values.dataset_kwargs);
@@ -198,8 +214,10 @@ function readData(configuration: Configuration): Settings['data'] {
       `\`dataset_kwargs.data_files\` is missing: the ${format} files of the benchmark.`,
       ['dataset_path'],
     );
-  const dataset: DatasetRequest | null =
-    path === null || format
+  const repository = format ? repositoryOf(splitsOf(options.data_files)) : null;
+  const dataset: DatasetRequest | null = repository
+    ? { ...repository, name: null, dataDir: null, dataFiles: options.data_files }
+    : path === null || format
       ? null
       : {
           path,
