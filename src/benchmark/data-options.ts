@@ -1,4 +1,5 @@
 /** The parts of `dataset_kwargs` that say how files are read, by the names of `datasets` (its json and csv builders). */
+import type { CardFeatures } from './card-features.ts';
 import { number, text } from './values.ts';
 
 export interface DataOptions {
@@ -15,6 +16,8 @@ export interface DataOptions {
   plainQuotes?: boolean;
   /** Texts such as `NA` stay texts. */
   keepMissing?: boolean;
+  /** Types that the card of a data set gives. */
+  features?: CardFeatures;
 }
 
 const encodings: Readonly<Record<string, DataOptions['encoding']>> = {

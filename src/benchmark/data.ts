@@ -134,7 +134,12 @@ export async function readSplit(
   // One table has one type a column already.
   const convert =
     layout === 'table' && files.length === 1 ? null : unifier(everyRow(read.map(({ rows }) => rows)), layout);
-  return { items: itemsOf(read, convert, bytesRead >= largeSplit), digest: hash.digest('hex'), files };
+  const { features } = options;
+  // Typed files have the types of the card already.
+  const typed = files.every((file) => ['parquet', 'arrow'].includes(format ?? formatOf(file) ?? 'json'));
+  const cast =
+    features && !typed ? (row: Record<string, unknown>) => features.cast(convert ? convert(row) : row) : convert;
+  return { items: itemsOf(read, cast, bytesRead >= largeSplit), digest: hash.digest('hex'), files };
 }
 
 function* everyRow(files: readonly Rows[]): Generator<Record<string, unknown>> {

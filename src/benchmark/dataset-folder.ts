@@ -2,8 +2,8 @@
  * A Hugging Face dataset repository as a folder: which of its files hold which split of which configuration. The rules
  * are those of `datasets` (data_files.py, metadata.py of 4.x): the `configs` of README.md where it has any, else names.
  */
-import { parse } from 'yaml';
 import { HumanError } from '../shared/errors.ts';
+import { cardHeader } from './card-features.ts';
 import { globPattern } from './glob.ts';
 
 /** Formats that rows can be read from. */
@@ -53,15 +53,7 @@ interface CardConfiguration {
 
 /** The `configs` of a dataset card's YAML header. */
 function cardConfigurations(readme: string | null): CardConfiguration[] {
-  const header = /^\uFEFF?---\s*\n([\s\S]*?)\n---/.exec(readme ?? '')?.[1];
-  if (header === undefined) return [];
-  let card: unknown;
-  try {
-    card = parse(header);
-  } catch {
-    return [];
-  }
-  const list = (card as { configs?: unknown } | null)?.configs;
+  const list = cardHeader(readme)?.configs;
   return (Array.isArray(list) ? list : []).flatMap((entry: Record<string, unknown> | null) => {
     if (typeof entry?.config_name !== 'string') return [];
     const texts = (value: unknown): string[] =>

@@ -3,6 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { cachedSnapshot, filesBelow } from '../hub/index.ts';
 import { HumanError } from '../shared/errors.ts';
+import { type CardFeatures, cardFeatures } from './card-features.ts';
 import { splitsOf } from './data.ts';
 import { datasetSplits } from './dataset-folder.ts';
 import { type DatasetPlaces, datasetPlaces, mappedFolder } from './dataset-places.ts';
@@ -31,6 +32,8 @@ export interface LocatedDataset {
   splits: Map<string, string[]>;
   /** Splits that the data set is said to have, here or not. */
   declared: string[];
+  /** Types that its card gives. */
+  features?: CardFeatures;
 }
 
 /** The branch on which the Hub keeps what it made of a data set as parquet files. */
@@ -149,7 +152,8 @@ async function readFolder(
     layout,
   );
   if (splits.size === 0 && declared.length === 0) throw noData(path, all, folder);
-  return located(configuration, splits, declared);
+  const features = cardFeatures(readme, configuration);
+  return { ...located(configuration, splits, declared), ...(features && { features }) };
 }
 
 /** Files by split as `data_files` names them, within a repository. */

@@ -209,6 +209,7 @@ async function findDataset(configuration: Configuration, settings: Settings): Pr
       neededSplits(settings),
     );
     settings.data.splits = located.splits;
+    if (located.features) settings.data.options = { ...settings.data.options, features: located.features };
     return located;
   } catch (thrown) {
     if (!(thrown instanceof HumanError)) throw thrown;

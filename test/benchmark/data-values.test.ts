@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readSplit } from '../../src/benchmark/data.ts';
 import { readDataOptions } from '../../src/benchmark/data-options.ts';
 import type { DataFormat } from '../../src/benchmark/dataset-folder.ts';
+import { locateDataset } from '../../src/benchmark/dataset-source.ts';
 import { str } from '../../src/benchmark/python.ts';
 import { largeSplit } from '../../src/benchmark/table.ts';
 
@@ -18,7 +19,14 @@ interface Case {
   /** The exception of `datasets`. */
   error?: string;
 }
-const { cases }: { cases: Case[] } = JSON.parse(readFileSync(new URL('data-values.json', import.meta.url), 'utf8'));
+interface Card extends Pick<Case, 'name' | 'rows' | 'error'> {
+  /** Texts by name. */
+  files: Record<string, string>;
+  configuration: string | null;
+}
+const { cases, cards }: { cases: Case[]; cards: Card[] } = JSON.parse(
+  readFileSync(new URL('data-values.json', import.meta.url), 'utf8'),
+);
 
 let folder: string;
 beforeAll(() => {
@@ -43,6 +51,27 @@ describe('values', () => {
   for (const [at, one] of cases.entries()) {
     if (one.rows) it(one.name, async () => expect(await read(one, at)).toEqual(one.rows));
   }
+});
+
+describe('types that a card gives', () => {
+  for (const { name, files, configuration, rows } of cards.filter((card) => card.rows))
+    it(name, async () => {
+      const under = join(folder, `card ${name}`);
+      for (const [file, content] of Object.entries(files)) {
+        mkdirSync(under, { recursive: true });
+        writeFileSync(join(under, file), content);
+      }
+      const request = { path: under, name: configuration, revision: null, dataDir: null, dataFiles: null };
+      const located = await locateDataset(request, [folder]);
+      const { items } = await readSplit(located.splits.get('test') ?? [], null, {
+        ...readDataOptions({}),
+        ...(located.features && { features: located.features }),
+      });
+      const printed = items.map(({ fields }) =>
+        Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, str(value)])),
+      );
+      expect(printed).toEqual(rows);
+    });
 });
 
 describe('large files', () => {

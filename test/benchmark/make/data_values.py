@@ -254,6 +254,46 @@ with tempfile.TemporaryDirectory() as folder:
     add("parquet of datasets: class labels, sequence of objects", "parquet", {"a.parquet": Path(folder, "a.parquet").read_bytes()})
 add("arrow of datasets: class labels, sequence of objects", "arrow", {"a.arrow": arrow_bytes(made.data.table)})
 
+# ---------------------------------------------------- types that a card gives
+cards = []
+
+
+def card(name, features, file, content, configuration=None, configs="- config_name: default\n  data_files:\n  - split: test\n    path: {}", info="dataset_info:\n  features:\n{}"):
+    readme = "---\nconfigs:\n" + configs.format(file) + "\n" + info.format("\n".join("  " + line for line in features.strip("\n").split("\n"))) + "\n---\n"
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as cache:
+        Path(folder, "README.md").write_text(readme)
+        Path(folder, file).write_text(content)
+        one = {"name": name, "files": {"README.md": readme, file: content}, "configuration": configuration}
+        try:
+            one["rows"] = [{key: shown(value) for key, value in row.items()} for row in load_dataset(folder, configuration, split="test", cache_dir=cache)]
+        except Exception as error:
+            one["error"] = type(error).__name__
+        cards.append(one)
+
+
+label = "- name: label\n  dtype:\n    class_label:\n      names:\n        '0': neg\n        '1': pos\n"
+card("classes by name", label, "a.jsonl", '{"label": "pos"}\n{"label": "neg"}\n{"label": null}\n')
+card("classes by number", label, "a.jsonl", '{"label": 1}\n{"label": 0}\n')
+card("classes in a table", label + "- name: text\n  dtype: string\n", "a.csv", "label,text\npos,007\nneg,1.50\n")
+card("texts in a table", "- name: text\n  dtype: string\n- name: n\n  dtype: float64\n", "a.csv", "text,n\n007,1\n1.50,2\n")
+card("numbers as texts", "- name: x\n  dtype: string\n", "a.jsonl", '{"x": 1}\n{"x": 22}\n')
+card("floats as texts", "- name: x\n  dtype: string\n- name: y\n  dtype: string\n- name: z\n  dtype: string\n", "a.jsonl", '{"x": 1.0, "y": 0.1, "z": true}\n{"x": 2.5, "y": 1e20, "z": false}\n')
+card("days as texts", "- name: x\n  dtype: string\n", "a.jsonl", '{"x": "2020-01-02"}\n{"x": "2021-01-02"}\n')
+card("texts as numbers", "- name: x\n  dtype: int64\n- name: y\n  dtype: float64\n", "a.jsonl", '{"x": "1", "y": "2"}\n{"x": "22", "y": "0.5"}\n')
+card("integers as floats", "- name: x\n  dtype: float32\n", "a.jsonl", '{"x": 1}\n{"x": 3}\n')
+card("short floats", "- name: x\n  dtype: float32\n", "a.jsonl", '{"x": 0.1}\n{"x": 3.0}\n')
+card("whole floats as integers", "- name: x\n  dtype: int32\n", "a.jsonl", '{"x": 1.0}\n{"x": 3.0}\n')
+card("columns that are missing", "- name: x\n  dtype: int64\n- name: y\n  list: string\n", "a.jsonl", '{"x": 1}\n')
+card("sequence of objects", "- name: c\n  sequence:\n  - name: text\n    dtype: string\n  - name: label\n    dtype: int64\n", "a.jsonl", '{"c": {"text": ["a", "b"], "label": [0, 1]}}\n{"c": {"text": [], "label": []}}\n')
+card("list of objects", "- name: c\n  list:\n  - name: text\n    dtype: string\n  - name: n\n    dtype: float64\n", "a.jsonl", '{"c": [{"text": "a", "n": 1}]}\n{"c": []}\n')
+card("structs", "- name: c\n  struct:\n  - name: b\n    dtype: string\n  - name: a\n    dtype: float64\n", "a.jsonl", '{"c": {"a": 1, "b": "x"}}\n{"c": null}\n')
+card("lists of classes", "- name: c\n  list:\n    class_label:\n      names:\n        '0': a\n        '1': b\n", "a.jsonl", '{"c": ["b", "a"]}\n')
+card("lists of numbers", "- name: c\n  sequence: float32\n- name: d\n  list: string\n", "a.jsonl", '{"c": [1, 2], "d": ["x"]}\n')
+card("a list of objects as a file", label + "- name: x\n  dtype: float64\n", "a.json", '[{"label": "pos", "x": 1.0}, {"label": "neg", "x": 2.0}]')
+card("another configuration", label, "a.jsonl", '{"label": "pos"}\n', "other", "- config_name: other\n  data_files:\n  - split: test\n    path: {}", "dataset_info:\n- config_name: other\n  features:\n{}")
+card("moments", "- name: x\n  dtype: timestamp[s]\n- name: y\n  dtype: timestamp[ms]\n", "a.jsonl", '{"x": "2020-01-02 03:04:05", "y": 1577836800000}\n')
+
 path = Path(__file__).parent.parent / "data-values.json"
-path.write_text(json.dumps({"versions": {"datasets": datasets.__version__, "pyarrow": pa.__version__, "pandas": __import__("pandas").__version__}, "cases": cases}, ensure_ascii=False, indent=1) + "\n")
+path.write_text(json.dumps({"versions": {"datasets": datasets.__version__, "pyarrow": pa.__version__, "pandas": __import__("pandas").__version__}, "cases": cases, "cards": cards}, ensure_ascii=False, indent=1) + "\n")
+print([(one["name"], one.get("rows", one.get("error"))) for one in cards])
 print(len(cases), "cases;", [(case["name"], case["error"]) for case in cases if "error" in case])
