@@ -246,9 +246,19 @@ export const softbenchKeys: ReadonlyMap<string, Key> = new Map(
   }),
 );
 
+/** What only task files of lm-evaluation-harness have: filters and Python functions. */
+const taskFileKeys = new Set([
+  'strict',
+  'lenient',
+  'processed_docs',
+  'fewshot_samples',
+  'function_fields',
+  'own_scoring',
+]);
+
 /** Keys of `softbench` in a BIG-bench task: its required form is its own, and its training items are examples held out. */
 export const bigBenchSoftbenchKeys: ReadonlyMap<string, Key> = new Map([
-  ...[...softbenchKeys].filter(([name]) => name !== 'strict' && name !== 'lenient'),
+  ...[...softbenchKeys].filter(([name]) => !taskFileKeys.has(name)),
   ...Object.entries<Key>({
     few_shot_seed: {
       kinds: ['integer'],
