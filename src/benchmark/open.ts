@@ -300,7 +300,8 @@ async function checkItems(configuration: Configuration, settings: Settings, benc
     );
   // They are reported; that no reader accepts them says no more.
   const example = refused.find(({ item }) => !strangers.includes(item));
-  if (!example || settings.outputType.startsWith('loglikelihood')) return;
+  // Where nothing is generated there is no form to be in.
+  if (!example || !benchmark.generates) return;
   const share = refused.length === checked ? 'every one' : `${refused.length}`;
   const gold = JSON.stringify(example.text.length > 60 ? `…${example.text.slice(-60)}` : example.text);
   const { strict } = benchmark.readers;
