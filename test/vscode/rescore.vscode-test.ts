@@ -12,7 +12,7 @@ async function benchmark(pattern: string): Promise<vscode.Uri> {
   const text = new TextDecoder()
     .decode(bytes)
     .replace(/^task:.*$/m, 'task: scored_again')
-    .replace(/regex_pattern: "\^.*/, `regex_pattern: '${pattern}'`);
+    .replace(/regex_pattern: "\^.*/, () => `regex_pattern: '${pattern}'`);
   return writeFile(
     'scored_again.yaml',
     `${text.slice(0, text.indexOf('\nmetadata:'))}\nmetadata:\n  softbench:\n    modes: [zero-shot]\n    limit: 12\n`,
