@@ -22,7 +22,8 @@ export interface ReadOptions {
 /** A row longer than this is no row of results. */
 const longestRow = 256 * 1024 * 1024;
 
-const [newline, quote, backslash, open, close, openList, closeList] = [0x0a, 0x22, 0x5c, 0x7b, 0x7d, 0x5b, 0x5d];
+const [newline, quote, comma, backslash] = [0x0a, 0x22, 0x2c, 0x5c];
+const [open, close, openList, closeList] = [0x7b, 0x7d, 0x5b, 0x5d];
 
 /**
  * The rows, some at a time.
@@ -147,6 +148,7 @@ class ListCutter extends Cutter {
   #inText = false;
   #escaped = false;
   #rowLine = 1;
+  #begun = false;
 
   override cut(chunk: Buffer): Row[] {
     const rows: Row[] = [];
@@ -160,6 +162,11 @@ class ListCutter extends Cutter {
         else if (byte === quote) this.#inText = false;
         continue;
       }
+      if (this.#depth <= 1 && byte !== undefined && !this.#mayStand(byte))
+        throw this.fail(
+          this.#depth === 0 ? 'Something stands behind the end of the list.' : 'A row must be an object.',
+          this.line,
+        );
       if (byte === quote) this.#inText = true;
       else if (byte === open || byte === openList) {
         if (this.#depth === 1) {
@@ -167,6 +174,7 @@ class ListCutter extends Cutter {
           this.#rowLine = this.line;
         }
         this.#depth++;
+        this.#begun = true;
       } else if (byte === close || byte === closeList) {
         this.#depth--;
         if (this.#depth === 1) {
@@ -177,6 +185,14 @@ class ListCutter extends Cutter {
     }
     if (start >= 0) this.keep(chunk.subarray(start), this.#rowLine);
     return rows;
+  }
+
+  /** Between the rows of the list, in front of it and behind it. */
+  #mayStand(byte: number): boolean {
+    // Spaces, and the mark of UTF-8 in front.
+    if (byte <= 0x20) return true;
+    if (this.#depth === 0) return !this.#begun && (byte === openList || byte >= 0x80);
+    return byte === comma || byte === open || byte === closeList;
   }
 
   override end(): Row[] {

@@ -13,7 +13,7 @@ import type { RunFile } from '../../src/shared/results.ts';
 
 const parity = resolve('test/fixtures/parity');
 const checkedFile = resolve('test/fixtures/exchange/checked.json');
-const tasks = ['gen_choice', 'gen_sums', 'gen_vote', 'll_word', 'mc_text', 'mc_labels'];
+const tasks = ['gen_choice', 'gen_sums', 'gen_vote', 'll_word', 'mc_letter', 'mc_binary'];
 let folder: string;
 let store: DiskRunStore;
 let ids: string[];

@@ -32,7 +32,7 @@ results_files, sample_files = get_results_filenames(names), get_sample_results_f
 assert len(results_files) + len(sample_files) == len(names), names
 kind = lambda value: "null" if value is None else type(value).__name__
 # Written by the Hugging Face backend and tokenizer only; other backends of lm-eval leave them out as well.
-of_backend = {"tokenizer_pad_token", "tokenizer_eos_token", "tokenizer_bos_token", "eot_token_id", "max_length"}
+of_backend = {"model_num_parameters", "model_dtype", "model_revision", "model_sha", "tokenizer_pad_token", "tokenizer_eos_token", "tokenizer_bos_token", "eot_token_id", "max_length"}
 tables, keys, samples = [], {}, []
 for name in results_files:
     file = folder / name[1:]
@@ -42,7 +42,7 @@ for name in results_files:
     keys["own"] = sorted(set(results) - set(real))
     # A value that is null in one and text in the other (no template, no commit) is of the same kind.
     keys["otherwise typed"] = sorted(k for k in set(results) & set(real) if kind(results[k]) != kind(real[k]) and None not in (results[k], real[k]))
-    keys["config"] = sorted(set(real["config"]) - set(results["config"]))
+    keys["config"] = sorted(set(real["config"]) - set(results["config"]) - of_backend)
     for task, entry in results["results"].items():
         assert {"name", "alias", "sample_len"} <= set(entry) and all("," in key for key in set(entry) - {"name", "alias", "sample_len"}), entry
         assert all(f"{key.split(',')[0]}_stderr,{key.split(',')[1]}" in entry for key in entry if "," in key and "_stderr" not in key)
