@@ -2,7 +2,9 @@
  * Groups of benchmarks: files with `group:` and a list of tasks, tags and other groups, as lm-evaluation-harness 0.4.13 builds
  * them (TaskFactory), with the metrics that it aggregates over them.
  */
-import { dirname } from 'node:path';
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import { type Configuration, readConfiguration } from './configuration.ts';
 import { indexTasks, type TaskIndex } from './task-index.ts';
 import { mapping, text } from './values.ts';
@@ -54,6 +56,8 @@ export const isGroupConfiguration = ({ values }: Configuration): boolean =>
   Array.isArray(values.task) ||
   (values.group !== undefined && values.group !== null && values.doc_to_text === undefined);
 
+const packages = new Set(['site-packages', 'dist-packages', 'node_modules']);
+
 /** Folders above the group's own that are looked through for names that are not below it. */
 const highest = 6;
 
@@ -65,8 +69,9 @@ export async function readGroup(configuration: Configuration): Promise<Group> {
   let built = await build(folder);
   for (let level = 0; built.missing.size > 0 && level < highest; level++) {
     const above = dirname(folder);
-    // Not the whole of a disk or of somebody's home.
-    if (dirname(above) === above || above === process.env.HOME) break;
+    // Not the whole of a disk, of somebody's home or of all packages, and not out of a project.
+    if (dirname(above) === above || above === homedir() || packages.has(basename(above))) break;
+    if (existsSync(join(folder, '.git'))) break;
     folder = above;
     const next = await build(folder);
     if (next.missing.size < built.missing.size) built = next;

@@ -28,7 +28,7 @@ interface Head {
   includes: string[];
 }
 
-const keyLine = /^(task|group|tag|include|class)\s*:\s*(.*)$/;
+const keyLine = /^(["']?)(task|group|tag|include|class)\1\s*:\s*(.*)$/;
 
 /** A plain or quoted scalar without its comment. */
 function scalar(text: string): string {
@@ -43,7 +43,7 @@ function headOf(text: string): Head {
   for (const [at, line] of lines.entries()) {
     const found = keyLine.exec(line);
     if (!found) continue;
-    const [, key = '', rest = ''] = found;
+    const [, , key = '', rest = ''] = found;
     const values = valuesOf(rest, lines, at);
     const [first] = values;
     if (key === 'task' && first !== undefined && !/^\s*$/.test(scalar(rest))) head.task ??= scalar(rest);
