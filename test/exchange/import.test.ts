@@ -94,18 +94,25 @@ describe('results of lm-eval 0.4.13 with samples', { timeout: 60_000 }, () => {
     }
   });
 
-  it('say where an answer stands in the output', async () => {
-    await from(join(real, '1'), join(real, '2'));
-    const { run } = await imported('exchange_gsm8k');
-    expect(run.mode).toBe('few-shot');
-    expect(run.settings.shots).toBe(2);
-    const { items } = await imported('exchange_capitals');
-    const read = items.flatMap(({ output, strict, lenient }) =>
-      [strict, lenient].map((reading) => ({ output, reading })),
-    );
-    const placed = read.filter(({ reading }) => reading.span !== null);
-    expect(placed.length).toBeGreaterThan(0);
-    for (const { output, reading } of placed) expect(output.slice(...(reading.span ?? []))).toBe(reading.answer);
+  it('have F, S and K of a filter that finds some answers, and say where these stand in the output', async () => {
+    await from(join(real, '1'));
+    const { run: fewShot } = await imported('exchange_gsm8k');
+    expect([fewShot.mode, fewShot.settings.shots]).toEqual(['few-shot', 2]);
+    const parity = resolve('test/fixtures/parity/runs/stories260k/zero-shot');
+    await importResults([parity], store, { softbench: '0.0.0', tasks: ['parity_gen_vote'] });
+    const rows = await rowsOf(join(parity, 'samples_parity_gen_vote.jsonl'));
+    const votes = rows.filter(({ filter }) => filter === 'vote');
+    const { summary, items } = await imported('parity_gen_vote');
+    const found = votes.filter(({ filtered_resps }) => (filtered_resps as string[])[0] !== '[invalid]');
+    expect(found.length).toBeGreaterThan(0);
+    expect(summary.scores.F).toMatchObject({ count: found.length, n: votes.length });
+    expect(summary.scores.S.count).toBe(found.filter(({ exact_match }) => exact_match === 1).length);
+    expect(summary.scores.K.n).toBe(found.length);
+    // Three outputs an item.
+    expect(items.map(({ repeats }) => repeats?.length)).toEqual(votes.map(() => 2));
+    const placed = items.filter(({ strict }) => strict.span !== null);
+    expect(placed).toHaveLength(found.length);
+    for (const { output, strict } of placed) expect(output.slice(...(strict.span ?? []))).toBe(strict.answer);
   });
 
   it('have likelihoods of candidates, and those of groups as means over their tasks', async () => {
