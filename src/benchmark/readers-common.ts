@@ -113,7 +113,12 @@ function withoutRepeat(output: string, question: string): string {
   }
   const last = said[count - 1];
   if (!last || count < repeatedWords) return output;
-  const end = last.index + last[0].length;
+  // Whole sentences only: "The capital of France is" may lead to the answer.
+  const behind = last.index + last[0].length;
+  const end =
+    count === said.length
+      ? behind
+      : (/^[\s\S]*(?:[.?!:](?=\s|$)|\n)/.exec(output.slice(0, behind + 1))?.[0].length ?? 0);
   return blanks(end) + output.slice(end);
 }
 
@@ -206,6 +211,12 @@ export const conclusionSource =
   '(?:(?:and |but )?(?:so|therefore|thus|hence|consequently|accordingly|in conclusion|in total|in all|altogether|overall|finally|as a result|this means(?: that)?|that means(?: that)?|it follows that|we (?:get|find|conclude)(?: that)?|i conclude(?: that)?|donc|also|folglich|daher|entonces|por lo tanto|quindi|portanto|следовательно|значит|所以|因此|故|따라서)\\b|∴)';
 
 // ------------------------------------------------------------------ sentences
+
+/** The sentences of a text that broke off, without the last where it is not complete. */
+export function wholeSentences(text: string): Found[] {
+  const all = sentences(text);
+  return /[.!?。！？।]["'”’)\]*]*$/.test(all.at(-1)?.text ?? '') ? all : all.slice(0, -1);
+}
 
 /**
  * Sentences of a text with their places: up to a line break, or up to a full stop that ends one (not the one of a decimal

@@ -2,7 +2,14 @@
 import type { StopReason } from '../shared/results.ts';
 import { distance } from './near-miss.ts';
 import { strip } from './python.ts';
-import { announcedAt, conclusionSource, escapeSource, type Found, sentences } from './readers-common.ts';
+import {
+  announcedAt,
+  conclusionSource,
+  escapeSource,
+  type Found,
+  sentences,
+  wholeSentences,
+} from './readers-common.ts';
 
 export interface Mention {
   option: string;
@@ -47,7 +54,7 @@ const deniedBefore =
 const spokenTo =
   /\b(?:thanks|thank you|sorry|hi|hello|hey|dear|please|wow|oh|yes|no|good (?:morning|night)|bye|welcome)[,!]?\s+$/i;
 const deniedBehind =
-  /^["'”’*_).,]*\s*(?:(?:is|was|are|would be|seems)\s+)?(?:(?:clearly|definitely|also|therefore|simply)\s+)?(?:not\s+(?:the\s+)?(?:\w+\s+)?(?:correct|right|true|answer|possible|valid|a valid|an option|similar|the)|isn['’]t|wasn['’]t|cannot be|can['’]t be|(?:is|was|are)\s+(?:incorrect|wrong|false|ruled out|eliminated|excluded|impossible))/i;
+  /^["'”’*_).,:]*\s*(?:(?:is|was|are|would be|seems)\s+)?(?:(?:clearly|definitely|also|therefore|simply)\s+)?(?:not\s+(?:the\s+)?(?:\w+\s+)?(?:correct|right|true|answer|possible|valid|a valid|an option|similar|the)|isn['’]t|wasn['’]t|cannot be|can['’]t be|(?:is|was|are)\s+(?:incorrect|wrong|false|ruled out|eliminated|excluded|impossible)|this (?:answer|option|choice|one) is (?:incorrect|wrong|not))/i;
 
 /** Mentions of whole choices in a text, longest first, none inside of another. */
 export function mentions(text: string, options: readonly string[]): Mention[] {
@@ -106,7 +113,7 @@ export function decide(text: string, options: readonly string[], stop?: StopReas
   if (stated) return stated;
   const positive = all.filter(({ denied }) => !denied);
   const [first] = positive;
-  if (!first) return complement(all, options);
+  if (!first) return listed > 0 ? 'undecided' : complement(all, options);
   const distinct = new Set(positive.map(({ option }) => option));
   const atStart = /^[\s*_$`"'“([{:>-]*(?:(?:it'?s|it is|this is|that is|option|answer)\s+["'“*_(]*)?$/i.test(
     text.slice(0, first.start),
@@ -130,8 +137,7 @@ export function decide(text: string, options: readonly string[], stop?: StopReas
  * and a sentence that begins with an aim ("To find …", "Let's …") says only what comes.
  */
 function isSaid(text: string, { option, start }: Mention): boolean {
-  const all = sentences(text);
-  const sentence = all.slice(0, -1).find((one) => start >= one.start && start < one.end);
+  const sentence = wholeSentences(text).find((one) => start >= one.start && start < one.end);
   return (
     sentence !== undefined &&
     !/^[\W\p{N}]+$/u.test(option.replace(/\p{L}{1,3}\.?/gu, '')) &&
@@ -141,7 +147,7 @@ function isSaid(text: string, { option, start }: Mention): boolean {
 
 /**
  * The choice that a line must mean although it is not written so: with a few letters wrong (an edit in six letters, and no
- * other choice nearly as close), or only its beginning. For lines of eight letters or more.
+ * other choice nearly as close), with one or two words put in, or only its beginning. For lines of eight letters or more.
  */
 export function meantOption(line: string, options: readonly string[]): string | null {
   const plain = (text: string): string =>
@@ -153,12 +159,22 @@ export function meantOption(line: string, options: readonly string[]): string | 
   if (said.length < 8 || said.length > 200) return null;
   const begun = options.filter((option) => plain(option).startsWith(`${said} `));
   if (begun.length === 1) return begun[0] ?? null;
+  const holding = options.filter((option) => holdsInOrder(said.split(' '), plain(option).split(' ')));
+  if (holding.length === 1) return holding[0] ?? null;
   const near = options
     .map((option) => ({ option, edits: distance(said, plain(option)) }))
     .sort((a, b) => a.edits - b.edits);
   const [best, second] = near;
   if (!best || best.edits > plain(best.option).length / 6) return null;
   return second && second.edits < best.edits + 2 ? null : best.option;
+}
+
+/** Are these words (three or more) in a line, in their order, with at most two others in between? */
+function holdsInOrder(line: readonly string[], words: readonly string[]): boolean {
+  if (words.length < 3 || line.length > words.length + 2) return false;
+  let next = 0;
+  for (const word of line) if (word === words[next]) next++;
+  return next === words.length;
 }
 
 /** Behind "the answer is", the last time. */

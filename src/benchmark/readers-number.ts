@@ -14,6 +14,7 @@ import {
   readingAt,
   sentences,
   wholeOutput,
+  wholeSentences,
 } from './readers-common.ts';
 
 const taken = ({ text, start }: { text: string; start: number }): Reading => readingAt(text, start);
@@ -87,10 +88,10 @@ const concludes = new RegExp(`^[\\s*_>#-]*${conclusionSource}`, 'iu');
  */
 function fromUnfinished(text: string, question: string): Found | null {
   const all = sentences(text);
-  const complete = all.slice(0, -1);
+  const complete = wholeSentences(text);
   const last = complete.findLastIndex(({ text: sentence }) => numbersIn(sentence).length > 0);
   const conclusion = complete[last];
-  const rest = all.at(-1)?.text ?? '';
+  const rest = all.length > complete.length ? (all.at(-1)?.text ?? '') : '';
   const goesOn =
     numbersIn(rest).length > 0 || /^\W*(?:now|next|then|to|let|let's|first|second|finally|we|if)\b/i.test(rest);
   if (conclusion && concludes.test(conclusion.text) && !goesOn) return resultIn(conclusion.text, conclusion.start);
