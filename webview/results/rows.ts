@@ -93,9 +93,8 @@ export interface Sorting {
   descending: boolean;
 }
 
-/** @param rows in item order */
+/** Sorts in place; quick where the rows are in item order already. */
 export function sortRows(rows: Row[], { key, descending }: Sorting): Row[] {
-  if (key === 'item' && !descending) return rows;
   const compare = sortings[key];
   const sign = descending ? -1 : 1;
   return rows.sort((a, b) => sign * compare(a, b) || byItem(a, b));
