@@ -166,7 +166,8 @@ function print({ row, times }, { title, shots, items, itemsPerSecond, memory, ov
 }
 
 export async function evaluation(bench) {
-  const { root, product, folder, threads, allocator, python, hf, data, batch, rounds, progress, results, some } = bench;
+  const { root, product, folder, threads, allocator, python, hf, data, batch, rounds, progress, results, some, most } =
+    bench;
   if (!data || !existsSync(join(data, 'gsm8k')))
     throw new Error('--data: a folder with gsm8k/ and llm_adapters/ (train and test of GSM8K, BoolQ and ARC-Easy).');
   const temporary = mkdtempSync(join(tmpdir(), 'softbench-bench-'));
@@ -201,12 +202,13 @@ export async function evaluation(bench) {
       for (const [name, { title, items, more }] of Object.entries(tasks)) {
         if (some && !some.includes(`${name}_${shots}`)) continue;
         progress(`evaluation: ${title}, ${shots} examples`);
-        const request = { file: files[name], shots, items: items[shots] * more[shots] };
+        const count = Math.min(items[shots], most);
+        const request = { file: files[name], shots, items: count * more[shots] };
         const taken = { ours: [], theirs: [] };
         for (let round = 0; round < rounds; round++) {
           taken.ours.push(await own(request));
           if (!other) continue;
-          taken.theirs.push(await theirs({ task: `bench_${name}`, shots, items: items[shots] }));
+          taken.theirs.push(await theirs({ task: `bench_${name}`, shots, items: count }));
           // Before and after the other program: what else the machine does is then in both.
           taken.ours.push(await own(request));
         }

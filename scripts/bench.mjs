@@ -13,6 +13,7 @@
 //   --python PYTHON          a Python with torch, transformers and peft; --hf: the model's PyTorch folder, default DIR
 //   --data DIR               for evaluate: a folder with GSM8K, BoolQ and ARC-Easy; --python needs lm-eval for it
 //   --tasks boolq_0,boolq_5  for evaluate: some of gsm8k, boolq, arc_easy with 0 and with 5 examples
+//   --items N                for evaluate: at most so many of lm-eval's items
 //   --transformers-js DIR    a folder where @huggingface/transformers is installed, for decode and open
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -44,6 +45,7 @@ const { values: options } = parseArgs({
     json: { type: 'string' },
     data: { type: 'string' },
     tasks: { type: 'string' },
+    items: { type: 'string' },
   },
 });
 const folder = resolve(options.model);
@@ -333,6 +335,7 @@ const known = {
       ...{ root, product, folder, threads, allocator, batch, results, row, times, progress },
       ...{ python: options.python, hf: resolve(options.hf ?? folder), data: options.data && resolve(options.data) },
       some: options.tasks?.split(','),
+      most: Number(options.items ?? Number.POSITIVE_INFINITY),
       rounds: Math.max(1, Math.floor(rounds / 5)),
     }),
 };

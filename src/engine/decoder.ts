@@ -352,14 +352,14 @@ export class Decoder {
       );
     const { padTokenId, hiddenSize } = this.settings;
     const counts = tokens.map(({ length }) => length + vectors);
-    const { emptyTensors, shapes } = this.#row;
+    const { shapes } = this.#row;
     // Rows that hold nothing yet are read as a first prompt, whatever room there is for them.
     const empty = tokens.every((_, row) => (cache?.length(from + row) ?? 0) === 0);
     const past = empty ? 0 : (cache?.capacity ?? 0);
     const sequence = this.#padded(Math.max(...counts), past, shapes === 'few' && !cache?.exact);
     const shape = { counts, empty, past, sequence };
     const feeds = feedsOf(
-      { ort, signature, graph, padTokenId, hiddenSize, emptyTensors, noCache: (held) => this.newCache(held, 0) },
+      { ort, signature, graph, padTokenId, hiddenSize, noCache: (held) => this.newCache(held, 0) },
       { cache, from, tokens, wanted, softPrompt, softPromptAt, ...shape },
     );
     const fetches = fetchesOf(graph, { distributions: wanted.length > 0, logits, entries: cache !== null });

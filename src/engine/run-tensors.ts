@@ -41,8 +41,6 @@ export interface RunContext {
   padTokenId: number;
   /** Width of the token embedding. */
   hiddenSize: number;
-  /** Whether tensors without entries will do. */
-  emptyTensors: boolean;
   /** A cache for so many rows that holds nothing. */
   noCache(rows: number): KeyValueCache;
 }
@@ -142,15 +140,15 @@ function tokenFeeds(of: RunContext, run: Run): Record<string, OrtTensor> {
 }
 
 /** Rows and places of the wanted distributions, and their targets. */
-function wantedFeeds({ ort, emptyTensors }: RunContext, run: Run): Record<string, OrtTensor> {
+function wantedFeeds({ ort }: RunContext, run: Run): Record<string, OrtTensor> {
   const { wanted, softPrompt, softPromptAt } = run;
   const vectors = softPrompt?.vectors ?? 0;
   const places = wanted.flatMap(({ row, position }) => {
     const at = softPromptAt?.[row] ?? 0;
     return [row, position < 0 ? at + vectors - 1 : position < at ? position : position + vectors];
   });
-  // Where empty tensors will not do, an answer that nobody fetches.
-  const spare = wanted.length || emptyTensors ? [] : [0];
+  // An answer that nobody fetches: reductions of ONNX Runtime refuse tensors without rows, or give them wrong shapes.
+  const spare = wanted.length ? [] : [0];
   const asked = wanted.length + spare.length;
   const targets = [...wanted.map(({ target }) => target ?? 0), ...spare];
   return {
