@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { basename, dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { asError, CancelledError, HumanError, throwIfCancelled } from '../shared/errors.ts';
@@ -183,11 +183,12 @@ async function fetchRest(
   response.setTimeout(stallMilliseconds, () =>
     response.destroy(new Error(`${address.host} sent nothing for ${stallMilliseconds / 1000} s`)),
   );
+  const chunks = chunksOf(response);
   let handle: FileHandle | null = null;
   let position = start;
   try {
     handle = await open(part, start > 0 ? 'r+' : 'w');
-    for await (const chunk of response as AsyncIterable<Buffer>) {
+    for await (const chunk of chunks) {
       throwIfCancelled(signal);
       await handle.write(chunk, 0, chunk.length, position);
       position += chunk.length;
@@ -200,6 +201,50 @@ async function fetchRest(
     response.destroy();
     await handle?.close();
   }
+}
+
+/** Bytes that may wait for the disk. */
+const mostWaiting = 2 ** 20;
+
+/**
+ * What arrives, from now on. A stream's own iterator drops what it holds when the connection breaks; here the error comes
+ * behind the bytes that came before it.
+ */
+function chunksOf(response: IncomingMessage): AsyncIterable<Buffer> {
+  const queue: Buffer[] = [];
+  let waiting = 0;
+  let isOver = false;
+  let failure: Error | null = null;
+  let wake = (): void => {};
+  response.on('data', (chunk: Buffer) => {
+    queue.push(chunk);
+    waiting += chunk.length;
+    if (waiting > mostWaiting) response.pause();
+    wake();
+  });
+  response.on('error', (error) => {
+    failure = error;
+  });
+  response.on('close', () => {
+    isOver = true;
+    wake();
+  });
+  return (async function* () {
+    for (;;) {
+      const chunk = queue.shift();
+      if (chunk) {
+        waiting -= chunk.length;
+        yield chunk;
+        if (response.isPaused() && waiting < mostWaiting / 2) response.resume();
+      } else if (isOver) {
+        if (failure) throw failure;
+        return;
+      } else
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+    }
+  })();
 }
 
 /** Milliseconds of a Retry-After header, which gives seconds or a date (RFC 9110, 10.2.3). */
