@@ -150,6 +150,8 @@ function isSaid(text: string, { option, start }: Mention): boolean {
  * other choice nearly as close), with one or two words put in, or only its beginning. For lines of eight letters or more.
  */
 export function meantOption(line: string, options: readonly string[]): string | null {
+  // A choice that is named outright and still not decided for was denied.
+  if (mentions(line, options).length > 0) return null;
   const plain = (text: string): string =>
     text
       .toLowerCase()

@@ -13,8 +13,10 @@ import {
   type Reader,
   readingAt,
   sentences,
+  stemOf,
   wholeOutput,
   wholeSentences,
+  wordsOf,
 } from './readers-common.ts';
 
 const taken = ({ text, start }: { text: string; start: number }): Reading => readingAt(text, start);
@@ -82,6 +84,18 @@ function isOneOfTwo(text: string, { start }: Found): boolean {
 
 const concludes = new RegExp(`^[\\s*_>#-]*${conclusionSource}`, 'iu');
 
+const smallWords =
+  /^(?:how|many|much|what|does|did|will|have|has|the|are|was|were|is|do|in|of|for|each|per|all|total|and|she|he|they|it|her|his|their|to|a|an|on|at|if|would|than|that)$/;
+
+/** Does a sentence speak of what is asked: has it more than half of the question's own words? */
+function isAbout(sentence: string, question: string): boolean {
+  const stem = sentences(stemOf(question));
+  const asks = stem.findLast(({ text }) => text.includes('?'))?.text ?? stem.at(-1)?.text ?? '';
+  const asked = wordsOf(asks).filter((word) => !smallWords.test(word));
+  const said = new Set(wordsOf(sentence));
+  return asked.length === 0 || asked.filter((word) => said.has(word)).length > asked.length / 2;
+}
+
 /**
  * What an output says that ends in the middle of something: the number of a closing sentence after which no more working
  * comes, or of a first sentence that answers at once.
@@ -94,7 +108,8 @@ function fromUnfinished(text: string, question: string): Found | null {
   const rest = all.length > complete.length ? (all.at(-1)?.text ?? '') : '';
   const goesOn =
     numbersIn(rest).length > 0 || /^\W*(?:now|next|then|to|let|let's|first|second|finally|we|if)\b/i.test(rest);
-  if (conclusion && concludes.test(conclusion.text) && !goesOn) return resultIn(conclusion.text, conclusion.start);
+  if (conclusion && concludes.test(conclusion.text) && !goesOn && isAbout(conclusion.text, question))
+    return resultIn(conclusion.text, conclusion.start);
   const [first] = complete;
   if (!first || last > 0) return null;
   const numbers = numbersIn(first.text, { words: false });
