@@ -1,6 +1,7 @@
 /** Which training examples go into which batch: decided by the seed and the step alone, so that a resumed tuning sees the same. */
-import type { TrainingExample } from './language-model.ts';
+
 import { Random } from '../shared/random.ts';
+import type { TrainingExample } from './language-model.ts';
 
 const lengthOf = (example: TrainingExample): number => example.prompt.length + example.answer.length;
 

@@ -1,9 +1,9 @@
 /** The examples of a tuning: which are trained on, and which are held out. */
 import type { Benchmark, Item } from '../benchmark/types.ts';
 import { HumanError } from '../shared/errors.ts';
+import { Random } from '../shared/random.ts';
 import type { SoftPromptSettings } from '../shared/results.ts';
 import type { LanguageModel, Tokenizer, TrainingExample } from './language-model.ts';
-import { Random } from '../shared/random.ts';
 import { encodeExample, encodeText, prefixToken } from './text.ts';
 
 export interface TuningData {

@@ -53,7 +53,7 @@ serveHost(
     provider: async () => ({ running: 'cpu', reason: 'scripted' }),
     providers: async () => [],
     importResults: () => Promise.reject(new Error('not scripted')),
-  exportRuns: () => Promise.reject(new Error('not scripted')),
-  versions: async () => ({ softbench: '0.0.0', onnxruntime: '0.0.0' }),
+    exportRuns: () => Promise.reject(new Error('not scripted')),
+    versions: async () => ({ softbench: '0.0.0', onnxruntime: '0.0.0' }),
   }),
 );
