@@ -1,7 +1,7 @@
 /** The expressions of Jinja2's grammar: what stands in `{{ }}` and behind the names of tags. */
 import { PythonError } from './python.ts';
-import type { Syntax } from './template-evaluator.ts';
 import type { Token, TokenKind } from './template-lexer.ts';
+import type { Syntax } from './template-syntax.ts';
 
 const comparisons = new Set(['==', '!=', '<', '>', '<=', '>=']);
 const additions = new Set(['+', '-']);

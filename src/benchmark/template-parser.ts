@@ -1,7 +1,8 @@
 /** Jinja2's grammar: the tokens of a template → its syntax tree (Jinja2 3.1, `parser.py`; precedences as there). */
-import type { Syntax } from './template-evaluator.ts';
+
 import { ExpressionParser } from './template-expressions.ts';
 import { type Syntaxes, type Token, tokenize } from './template-lexer.ts';
+import type { Syntax } from './template-syntax.ts';
 
 export interface Grammar extends Syntaxes {
   /** `{% break %}`, `{% continue %}` and `{% generation %}`: what chat templates have and benchmark files have not. */

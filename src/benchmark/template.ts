@@ -4,9 +4,10 @@
  * `{{['no', 'yes'][label]}}` or `{{choices.index(answer)}}` must mean what they mean in Python.
  */
 import { PythonError, str } from './python.ts';
-import { Evaluator, type Syntax } from './template-evaluator.ts';
+import { Evaluator } from './template-evaluator.ts';
 import { type Grammar, parse } from './template-parser.ts';
 import { globals, Scope, type TemplateFilter } from './template-scope.ts';
+import type { Syntax } from './template-syntax.ts';
 
 /** What a template is read and rendered with: Jinja2's `Environment`. */
 export interface Environment {
