@@ -9,4 +9,4 @@ export { verifyModel } from './verify.ts';
  * Raised where a change of this room changes outputs by more than rounding: responses that were kept before it are then
  * computed anew.
  */
-export const engineSchema = 1;
+export const engineSchema = 2;

@@ -82,6 +82,14 @@ function embeddingOf(model: OnnxModel): string | null {
   }
 }
 
+/** How many blocks of what length make up the vocabulary, near its root; blocks of 1 where its size is unknown or a prime. */
+function blocksOf(vocabularySize: number | null): [blocks: number, block: number] {
+  if (vocabularySize === null) return [1, 1];
+  for (let blocks = Math.floor(Math.sqrt(vocabularySize)); blocks > 1; blocks--)
+    if (vocabularySize % blocks === 0) return [blocks, vocabularySize / blocks];
+  return [vocabularySize, 1];
+}
+
 /** Gathers the wanted positions before the head and derives what decoding needs from their logits. */
 function answerRows(graph: Graph, signature: ModelSignature, opset: number): void {
   graph.inputs.push({ name: names.rows, dtype: 'int64', dims: ['softbench_rows', 2] });
@@ -94,14 +102,23 @@ function answerRows(graph: Graph, signature: ModelSignature, opset: number): voi
   else wanted = add('GatherND', [logits, names.rows]);
   // Also where the file's logits are float32 already: the name must be ours.
   add('Cast', [wanted], { attributes: { to: 1 }, outputs: [names.logits] });
-  const reduce = (operator: string, output: string): string => {
-    // ReduceMax and ReduceLogSumExp take their axes as an attribute before opset 18, as an input from then on.
-    return opset < 18
-      ? add(operator, [names.logits], { attributes: { axes: [-1], keepdims: 0 }, outputs: [output] })
-      : add(operator, [names.logits, graph.int64s([-1])], { attributes: { keepdims: 0 }, outputs: [output] });
+  const reduce = (operator: string, input: string, keepDims: 0 | 1, output?: string): string => {
+    // Axes are an attribute before opset 13 (sum) and 18 (maximum), an input from then on.
+    const attribute = opset < (operator === 'ReduceSum' ? 13 : 18);
+    return add(operator, attribute ? [input] : [input, graph.int64s([-1])], {
+      attributes: { keepdims: keepDims, ...(attribute && { axes: [-1] }) },
+      ...(output !== undefined && { outputs: [output] }),
+    });
   };
-  reduce('ReduceMax', names.maximum);
-  reduce('ReduceLogSumExp', names.logSumExp);
+  const maximum = reduce('ReduceMax', names.logits, 1);
+  add('Reshape', [maximum, graph.int64s([-1])], { outputs: [names.maximum] });
+  // Not ReduceLogSumExp, which adds one term after the other in float32: behind the largest, the many small ones of a
+  // large vocabulary are lost (1e-4 and more of a log-likelihood). Sums of blocks keep them, and take half the time.
+  const terms = add('Exp', [add('Sub', [names.logits, maximum])]);
+  const [blocks, block] = blocksOf(signature.vocabularySize);
+  // No open size in it: ONNX Runtime refuses one where there are no rows.
+  const sums = block > 1 ? reduce('ReduceSum', add('Reshape', [terms, graph.int64s([0, blocks, block])]), 0) : terms;
+  add('Add', [add('Log', [reduce('ReduceSum', sums, 0)]), names.maximum], { outputs: [names.logSumExp] });
   add('ArgMax', [names.logits], { attributes: { axis: -1, keepdims: 0 }, outputs: [names.token] });
   // Opset 13 made the axes of Unsqueeze and Squeeze inputs; Reshape is the same everywhere.
   const column = add('Reshape', [names.targets, graph.int64s([-1, 1])]);
