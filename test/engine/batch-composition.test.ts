@@ -31,7 +31,7 @@ const engine: EngineSettings = { executionProvider: 'cpu', threads: 2 };
 const fixtures = join(import.meta.dirname, '../fixtures/models');
 const stories = join(import.meta.dirname, '../../examples/models/stories260k');
 
-/** `exact`: results do not differ at all. `tolerance`: by which log-probabilities may differ, as the arithmetic rounds. */
+/** `tolerance`: by which log-probabilities may differ, as the arithmetic rounds. */
 const models = [
   { name: 'llama-optimum', what: 'plain', tolerance: 1e-5 },
   { name: 'gpt2-ort-attention', what: 'fused attention', tolerance: 1e-5 },
