@@ -59,7 +59,11 @@ const functionKey = ({ message }) => /^`([\w.]+)`/.exec(message)?.[1]?.replace(/
 function outcomeOf(problems) {
   const errors = problems.filter(({ severity, code }) => severity === 'error' && !dataCodes.has(code));
   const functions = errors.filter(({ code }) => code === 'python-function');
-  const others = errors.filter(({ code }) => code !== 'python-function');
+  // The filter `custom` is one that holds a function.
+  const inFilter = functions.some((problem) => functionKey(problem).startsWith('filter_list'));
+  const others = errors.filter(
+    ({ code, message }) => code !== 'python-function' && !(inFilter && /filter `custom`/.test(message)),
+  );
   if (others.length > 0) return { outcome: 'refused', reasons: [...new Set(others.map(reasonOf))] };
   if (functions.length > 0) return { outcome: 'function', reasons: [...new Set(functions.map(functionKey))] };
   return { outcome: 'loads', reasons: [] };
@@ -67,10 +71,12 @@ function outcomeOf(problems) {
 
 /** A message without the names of its file, so that equal reasons count together. */
 const reasonOf = ({ code, message }) =>
-  `${code}: ${message
-    .replace(/"[^"]*"/g, '"…"')
-    .replace(/\/\S+/g, '…')
-    .replace(/`[^`]{40,}`/g, '`…`')}`.slice(0, 160);
+  code === 'missing-task'
+    ? `${code}: a group names a benchmark that the package has not.`
+    : `${code}: ${message
+        .replace(/"[^"]*"/g, '"…"')
+        .replace(/\/\S+/g, '…')
+        .replace(/`[^`]{40,}`/g, '`…`')}`.slice(0, 160);
 
 const files = readdirSync(folder, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile() && entry.name.endsWith('.yaml'))

@@ -52,9 +52,11 @@ export const groupsOf = (group: Group): Group[] => [group, ...group.members.filt
 /** Keys of the group itself; all others are given to its tasks. */
 const groupKeys = new Set(['group', 'group_alias', 'task', 'aggregate_metric_list', 'metadata']);
 
+/** A list of tasks, or a group's name over no task of its own; a task that is written in Python may name its group too. */
 export const isGroupConfiguration = ({ values }: Configuration): boolean =>
-  Array.isArray(values.task) ||
-  (values.group !== undefined && values.group !== null && values.doc_to_text === undefined);
+  values.class === undefined &&
+  (Array.isArray(values.task) ||
+    (values.group !== undefined && values.group !== null && values.doc_to_text === undefined));
 
 const packages = new Set(['site-packages', 'dist-packages', 'node_modules']);
 

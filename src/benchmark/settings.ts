@@ -1,4 +1,5 @@
 /** From the keys of a benchmark file to typed settings, with every finding reported at its place. */
+import { isAbsolute } from 'node:path';
 import type { GenerationOptions } from '../shared/results.ts';
 import type { Configuration, Path } from './configuration.ts';
 import { splitsOf } from './data.ts';
@@ -197,17 +198,20 @@ function readData(configuration: Configuration): Settings['data'] {
   const options = mapping(values.dataset_kwargs);
   const processed = softbenchOf(configuration).processed_docs;
   if (typeof processed === 'object' && processed !== null) return processedData(configuration, mapping(processed));
-  const path = text(values.dataset_path);
-  const format = path === 'json' || path === 'csv' || path === 'parquet' ? path : null;
+  const made = configuration.functions.some(({ keys }) => keys[0] === 'custom_dataset');
+  // Made by a Python function: what `dataset_path` says is for that.
+  const path = made ? null : text(values.dataset_path);
+  const format = path === 'json' || path === 'csv' || path === 'parquet' || path === 'arrow' ? path : null;
+  const folder = text(options.data_dir);
   if (format) checkKeys(configuration, options, dataKeys, ['dataset_kwargs'], 'warning');
-  if (path !== null && ['text', 'arrow', 'pandas', 'xml', 'imagefolder', 'audiofolder', 'webdataset'].includes(path))
+  if (path !== null && ['text', 'pandas', 'xml', 'imagefolder', 'audiofolder', 'webdataset'].includes(path))
     configuration.add(
       'error',
       'unsupported',
       `Softbench does not read \`${path}\` data. Convert it to .jsonl, .csv or .parquet and use \`dataset_path: json\`, \`csv\` or \`parquet\`.`,
       ['dataset_path'],
     );
-  else if (format && options.data_files === undefined)
+  else if (format && options.data_files === undefined && folder === null)
     configuration.add(
       'error',
       'missing-key',
@@ -218,7 +222,16 @@ function readData(configuration: Configuration): Settings['data'] {
   const dataset: DatasetRequest | null = repository
     ? { ...repository, name: null, dataDir: null, dataFiles: options.data_files }
     : path === null || format
-      ? null
+      ? format && options.data_files === undefined && folder !== null
+        ? // A folder of files: splits by their names, as `datasets` finds them.
+          {
+            path: `${isAbsolute(folder) ? '' : './'}${folder}`,
+            name: null,
+            revision: null,
+            dataDir: null,
+            dataFiles: null,
+          }
+        : null
       : {
           path,
           name: text(values.dataset_name),
@@ -226,7 +239,6 @@ function readData(configuration: Configuration): Settings['data'] {
           dataDir: text(options.data_dir),
           dataFiles: options.data_files,
         };
-  const folder = text(options.data_dir);
   // Those of a data set are found by `locateDataset`.
   const splits = dataset ? new Map<string, string[]>() : splitsOf(options.data_files);
   if (folder !== null)
