@@ -91,13 +91,15 @@ export async function locateDataset(
   if (await look(() => fromDatasetsCache(request, places.datasets))) return found.at(-1) ?? best(found);
   if (found.length > 0) return best(found);
   if (failure) throw failure;
+  if (!mayBeId(path))
+    throw new HumanError('missing', `There is no folder ${path} to read data from.`, {
+      todo: 'A path is relative to the benchmark file.',
+    });
   throw new HumanError(
     'missing',
     `The data set ${path}${name === null ? '' : ` (${name})`} of the Hugging Face Hub is not on this machine.`,
     {
-      todo: mayBeId(path)
-        ? `Download it: \`softbench datasets download ${path}${name === null ? '' : ` --name ${name}`}\`, or "Download from Hugging Face" here. Or map a folder to it (\`softbench.datasetFolders\`, --dataset_folder ${path}=DIR). Looked in ${places.hub} and ${places.datasets}.`
-        : 'Name a folder or .jsonl files that are there.',
+      todo: `Download it: \`softbench datasets download ${path}${name === null ? '' : ` --name ${name}`}\`, or "Download from Hugging Face" here. Or map a folder to it (\`softbench.datasetFolders\`, --dataset_folder ${path}=DIR). Looked in ${places.hub} and ${places.datasets}.`,
     },
   );
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -125,6 +125,25 @@ describe('a benchmark on a data set', () => {
   it('with files named by `data_files`', async () => {
     for (const name of ['files.yaml', 'own-files.yaml'])
       expect((await (await open(name)).items('evaluation')).map(({ fields }) => fields.id)).toEqual([1, 2]);
+  });
+  it('as Arrow files by name, and as a folder of files', async () => {
+    const arrow = join(import.meta.dirname, '../fixtures/hub/datasets/owner___sums_and_more/plain/0.0.0');
+    const [hash = ''] = readdirSync(arrow);
+    cpSync(join(arrow, hash, 'sums_and_more-test.arrow'), join(folder, 'test.arrow'));
+    write(
+      'arrow.yaml',
+      task('dataset_path: arrow\ndataset_kwargs: { data_files: { test: test.arrow, train: test.arrow } }')
+        .replaceAll('{{text}}', '{{x}}')
+        .replaceAll('{{id}}', '{{n}}'),
+    );
+    expect(await (await open('arrow.yaml')).items('evaluation')).toHaveLength(25);
+    write('data-dir.yaml', task('dataset_path: json\ndataset_kwargs: { data_dir: local }'));
+    expect((await (await open('data-dir.yaml')).items('evaluation')).map(({ fields }) => fields.text)).toEqual([
+      'two',
+      'three',
+    ]);
+    write('no-dir.yaml', task('dataset_path: json\ndataset_kwargs: { data_dir: nowhere }'));
+    await expect(open('no-dir.yaml')).rejects.toThrow(/There is no folder \.\/nowhere to read data from/);
   });
   it('says at the right key what is not there', async () => {
     const problem = async (name: string) => (await checkBenchmark(join(folder, name))).problems[0];

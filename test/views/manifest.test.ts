@@ -50,7 +50,12 @@ describe('the manifest', () => {
   it('lets an untrusted workspace set nothing that decides what is read or run', () => {
     const { restrictedConfigurations } = manifest.capabilities.untrustedWorkspaces;
     expect(restrictedConfigurations).toEqual(
-      expect.arrayContaining(['softbench.store', 'softbench.modelFolders', 'softbench.executionProvider']),
+      expect.arrayContaining([
+        'softbench.store',
+        'softbench.modelFolders',
+        'softbench.datasetFolders',
+        'softbench.executionProvider',
+      ]),
     );
   });
 
