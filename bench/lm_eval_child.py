@@ -23,6 +23,7 @@ os.environ["OMP_NUM_THREADS"] = str(threads)
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_DATASETS_OFFLINE"] = "1"
+os.environ.update(TQDM_DISABLE="1", HF_DATASETS_DISABLE_PROGRESS_BARS="1", LMEVAL_LOG_LEVEL="ERROR")
 os.environ["HF_DATASETS_CACHE"] = os.path.join(tasks, "cache")
 # Replies go to a copy of standard output; whatever libraries print goes to standard error.
 replies = os.fdopen(os.dup(1), "w")
