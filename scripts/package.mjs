@@ -51,6 +51,8 @@ const unpublished = {
   '@microsoft/fast-element': 'Microsoft Corporation',
   '@microsoft/fast-foundation': 'Microsoft Corporation',
   '@microsoft/fast-web-utilities': 'Microsoft Corporation',
+  // Part of @huggingface/xetchunk-wasm, which carries its licence.
+  'gearhash-jit': 'Hugging Face',
 };
 const mit = `Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
 documentation files (the "Software"), to deal in the Software without restriction, including without limitation the
