@@ -51,6 +51,7 @@ const unpublished = {
   '@microsoft/fast-element': 'Microsoft Corporation',
   '@microsoft/fast-foundation': 'Microsoft Corporation',
   '@microsoft/fast-web-utilities': 'Microsoft Corporation',
+  '@cfworker/json-schema': 'Jeremy Danyow',
   // Part of @huggingface/xetchunk-wasm, which carries its licence.
   'gearhash-jit': 'Hugging Face',
 };
