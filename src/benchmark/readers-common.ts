@@ -159,12 +159,22 @@ const announced = [
   '(?:सही )?उत्तर',
 ].join('|');
 const verbs =
-  '(?:is|are|was|equals|must be|would be|should be|will be|seems to be|can be|being|est|ist|lautet|wäre|es|è|é|sería|sarebbe|seria|будет|это|是|为|為|选|選|は|[:：=—]|-(?=\\s))';
+  '(?:(?:is|are|was|equals|must be|would be|should be|will be|seems to be|can be|being|est|ist|lautet|wäre|es|è|é|sería|sarebbe|seria|будет|это)(?!\\p{L})|是|为|為|选|選|は|[:：=—]|-(?=\\s))';
 const fillers =
   '(?:(?:therefore|thus|then|so|hence|simply|clearly|actually|indeed|probably|definitely|likely|approximately|about|around|roughly|exactly|equal to|either way|option|choice|letter|answer|statement|sentence|number|value|that|the|just|only|also|always|opción|Option|lettre|Buchstabe|la|letra)(?:\\s+|(?=[(*:])))';
 export const wrapSource =
   '[\\s:：*_$`"\'“”‘’«「『(（\\[{>]*(?:\\\\(?:boxed|fbox|text|textbf|mathrm|mathbf|bf|large|displaystyle)\\s*\\{?\\s*)*[\\s*_$`"\'“”‘’(\\[{]*';
-const cueSource = `(?<![\\p{L}\\p{N}])(?:(?:${announced})\\**\\s*(?:${verbs}\\s*\\**\\s*)+|####+|(?:=>|⇒|→|\\\\(?:implies|Rightarrow))\\s*(?=\\S{1,12}\\s*$))${'(?:'}${wrapSource}${fillers})*${wrapSource}`;
+// Compiled once: with its body in one pattern, it would be compiled anew for the options of every item.
+const cue = new RegExp(
+  `(?<![\\p{L}\\p{N}])(?:(?:${announced})\\**\\s*(?:${verbs}\\s*\\**\\s*)+|####+|(?:=>|⇒|→|\\\\(?:implies|Rightarrow))\\s*(?=\\S{1,12}\\s*$))`,
+  'gimu',
+);
+/** What may stand between the announcement and the answer, a piece at a time. */
+const between = new RegExp(
+  `${fillers}|[\\s:：*_$\`"'“”‘’«「『(（\\[{>]|\\\\(?:boxed|fbox|text|textbf|mathrm|mathbf|bf|large|displaystyle)\\s*\\{?`,
+  'iuy',
+);
+const piecesBetween = 40;
 
 export interface Found {
   text: string;
@@ -172,16 +182,28 @@ export interface Found {
   end: number;
 }
 
-function matches(text: string, source: string, flags: string): Found[] {
-  return [...text.matchAll(new RegExp(source, `dg${flags}`))].flatMap((match) => {
-    const span = match.indices?.groups?.body;
-    return span ? [{ text: match.groups?.body ?? '', start: span[0], end: span[1] }] : [];
-  });
-}
-
 /** All places where `body` stands behind words such as "the answer is", in the order of the text. */
-export function announcedAt(text: string, body: string, flags = 'imu'): Found[] {
-  return matches(text, `${cueSource}(?<body>${body})`, flags);
+export function announcedAt(text: string, body: string, flags = 'iu'): Found[] {
+  const found: Found[] = [];
+  const heads = [...text.matchAll(cue)];
+  if (heads.length === 0) return found;
+  const pattern = new RegExp(body, `${flags}y`);
+  for (const head of heads) {
+    let at = head.index + head[0].length;
+    for (let pieces = 0; pieces < piecesBetween; pieces++) {
+      pattern.lastIndex = at;
+      const match = pattern.exec(text);
+      if (match && match[0] !== '') {
+        found.push({ text: match[0], start: at, end: at + match[0].length });
+        break;
+      }
+      between.lastIndex = at;
+      const piece = between.exec(text);
+      if (!piece) break;
+      at += piece[0].length;
+    }
+  }
+  return found;
 }
 
 /** What stands in `\boxed{…}` (braces may be inside), in the order of the text; `\fbox` too. An unclosed one goes to the end. */
