@@ -1,11 +1,11 @@
 /** Results as tables and sentences on a terminal. */
 import {
   comparePaired,
-  formatInterval,
   formatMetric,
   formatPoints,
   formatSeconds,
   formatShare,
+  formatShareAndInterval,
   likelihoodVerdict,
   metricResults,
   metricRows,
@@ -35,9 +35,6 @@ const columns: { title: string; of(scores: Scores): Share | null; mark?(scores: 
   { title: 'LL likelihood', of: ({ LL }) => LL },
 ];
 
-export const shareText = (share: Share | null): string =>
-  !share || share.value === null ? '–' : `${formatShare(share)} (${formatInterval(share)})`;
-
 /** A share of no items is no column; but where outputs are not scored yet, the columns stand. */
 const isShown = (run: RunFile, share: Share | null): boolean =>
   share !== null && (share.n > 0 || !isLikelihoodsOnly(run));
@@ -56,7 +53,7 @@ export function resultLines(outcomes: readonly ModeOutcome[]): string[] {
     ...shown.map(({ of, mark }, column) =>
       run.predictOnly
         ? (['not scored'][column] ?? '–')
-        : shareText(of(summary.scores)) + (mark?.(summary.scores) ?? ''),
+        : formatShareAndInterval(of(summary.scores)) + (mark?.(summary.scores) ?? ''),
     ),
     timeWords(run, summary),
   ]);
@@ -104,7 +101,7 @@ function timeWords(run: RunFile, summary: RunSummary): string {
 function constantLines(outcomes: readonly ModeOutcome[]): string[] {
   const lines = outcomes.map(({ summary: { scores } }) => {
     const constant = scores.constant
-      ? `Always answering "${shorten(scores.constant.answer)}" would score ${shareText(scores.constant.share)}.`
+      ? `Always answering "${shorten(scores.constant.answer)}" would score ${formatShareAndInterval(scores.constant.share)}.`
       : '';
     const chance = scores.chance === null ? '' : `Chance level: ${(scores.chance * 100).toFixed(1)} %.`;
     return [constant, chance].filter(Boolean).join(' ');

@@ -1,34 +1,18 @@
 /** Scores and items as tables: CSV (RFC 4180, full precision) for programs, Markdown for people. */
 import { join } from 'node:path';
-import { formatInterval, formatShare } from '../metrics/index.ts';
+import { formatMetric, formatShareAndInterval, metricKey, metricRows, shareNames } from '../metrics/index.ts';
 import { writeWhole } from '../runs/index.ts';
-import type { ItemRecord, Scores, Share } from '../shared/results.ts';
+import type { ItemRecord } from '../shared/results.ts';
+import { type Cell, csvRow, markdownRow } from '../shared/table-text.ts';
 import type { ExportContext, ExportedRun } from './export.ts';
 import { writeLines } from './write-lines.ts';
 
-const shares: readonly { name: string; of(scores: Scores): Share | null }[] = [
-  { name: 'F', of: ({ F }) => F },
-  { name: 'S', of: ({ S }) => S },
-  { name: 'K', of: ({ K }) => K },
-  { name: 'L', of: ({ L }) => L },
-  { name: 'LL', of: ({ LL }) => LL },
-];
-
-type Cell = string | number | boolean | null | undefined;
-
-const field = (value: Cell): string => {
-  const text = value === null || value === undefined ? '' : String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-};
 // writeLines adds the line feed.
-const csvRow = (cells: readonly Cell[]): string => `${cells.map(field).join(',')}\r`;
+const csvLine = (cells: readonly Cell[]): string => `${csvRow(cells)}\r`;
 
 /** Names of the file's own metrics that any of the runs has, as `metric,filter`. */
-const measureNames = (runs: readonly ExportedRun[]): string[] => [
-  ...new Set(
-    runs.flatMap(({ summary }) => (summary?.measures ?? []).map(({ metric, filter }) => `${metric},${filter}`)),
-  ),
-];
+const measureNames = (runs: readonly ExportedRun[]): string[] =>
+  metricRows(runs.map(({ summary }) => summary)).map(({ key }) => key);
 
 export async function exportCsv(
   runs: readonly ExportedRun[],
@@ -38,30 +22,30 @@ export async function exportCsv(
   const names = measureNames(runs);
   const scores = join(folder, 'scores.csv');
   await writeLines(scores, [
-    csvRow([
+    csvLine([
       'benchmark',
       'model',
       'mode',
       'origin',
       'run',
       'n',
-      ...shares.flatMap(({ name }) => [name, `${name}_low`, `${name}_high`]),
+      ...shareNames.flatMap((name) => [name, `${name}_low`, `${name}_high`]),
       ...names.flatMap((name) => [name, `${name}_stderr`]),
     ]),
     ...runs.map(({ run, summary }) =>
-      csvRow([
+      csvLine([
         run.benchmark.task,
         run.model.name,
         run.mode,
         originOf(run),
         run.id,
         summary?.scores.n,
-        ...shares.flatMap(({ of }): Cell[] => {
-          const share = summary ? of(summary.scores) : null;
-          return share === null || share.value === null ? ['', '', ''] : [share.value, share.low, share.high];
+        ...shareNames.flatMap((name): Cell[] => {
+          const share = summary?.scores[name];
+          return !share || share.value === null ? ['', '', ''] : [share.value, share.low, share.high];
         }),
         ...names.flatMap((name): Cell[] => {
-          const found = summary?.measures?.find(({ metric, filter }) => `${metric},${filter}` === name);
+          const found = summary?.measures?.find((one) => metricKey(one) === name);
           return [found?.value, found?.standardError];
         }),
       ]),
@@ -95,37 +79,31 @@ const itemColumns: readonly { name: string; of(record: ItemRecord): Cell }[] = [
 const generated = (record: ItemRecord, value: Cell): Cell => (record.generated === false ? '' : value);
 
 async function* itemLines(runs: readonly ExportedRun[], { itemsOf }: ExportContext): AsyncGenerator<string> {
-  yield csvRow(['benchmark', 'model', 'mode', 'run', ...itemColumns.map(({ name }) => name)]);
+  yield csvLine(['benchmark', 'model', 'mode', 'run', ...itemColumns.map(({ name }) => name)]);
   for (const entry of runs) {
     const { run } = entry;
     for (const record of await itemsOf(entry))
-      yield csvRow([run.benchmark.task, run.model.name, run.mode, run.id, ...itemColumns.map(({ of }) => of(record))]);
+      yield csvLine([run.benchmark.task, run.model.name, run.mode, run.id, ...itemColumns.map(({ of }) => of(record))]);
   }
 }
 
 export async function exportMarkdown(runs: readonly ExportedRun[], folder: string): Promise<string[]> {
   const names = measureNames(runs);
-  const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-  const head = ['benchmark', 'model', 'mode', 'origin', 'n', ...shares.map(({ name }) => name), ...names];
+  const head = ['benchmark', 'model', 'mode', 'origin', 'n', ...shareNames, ...names];
   const rows = runs.map(({ run, summary }) => [
     run.benchmark.task,
     run.model.name,
     run.mode,
     originOf(run),
     String(summary?.scores.n ?? ''),
-    ...shares.map(({ of }) => {
-      const share = summary ? of(summary.scores) : null;
-      return share === null || share.value === null ? '–' : `${formatShare(share)} (${formatInterval(share)})`;
-    }),
+    ...shareNames.map((name) => formatShareAndInterval(summary?.scores[name] ?? null)),
     ...names.map((name) => {
-      const found = summary?.measures?.find(({ metric, filter }) => `${metric},${filter}` === name);
-      if (!found || found.value === null) return '–';
-      return `${found.value.toFixed(4)}${found.standardError === null ? '' : ` ± ${found.standardError.toFixed(4)}`}`;
+      const found = summary?.measures?.find((one) => metricKey(one) === name);
+      return found ? formatMetric(found) : '–';
     }),
   ]);
   const file = join(folder, 'scores.md');
-  const rule = line(head.map((_, i) => (i > 3 ? '--:' : '---')));
-  await writeWhole(file, `${[line(head), rule, ...rows.map(line)].join('\n')}\n`);
+  const rule = head.map((_, i) => (i > 3 ? '--:' : '---'));
+  await writeWhole(file, `${[head, rule, ...rows].map(markdownRow).join('\n')}\n`);
   return [file];
 }

@@ -17,6 +17,10 @@ export function formatInterval(entry: Estimate): string {
   return entry.value === null ? '' : `${(entry.low * 100).toFixed(digits)}–${(entry.high * 100).toFixed(digits)} %`;
 }
 
+/** "61 % (54–68 %)", or "–" where there is no value. */
+export const formatShareAndInterval = (entry: Estimate | null): string =>
+  entry === null || entry.value === null ? '–' : `${formatShare(entry)} (${formatInterval(entry)})`;
+
 /** A difference of shares in points, with its sign: "+21.0". */
 export function formatPoints(difference: number, digits = 1): string {
   const points = (difference * 100).toFixed(digits);

@@ -1,15 +1,14 @@
 /** A leaderboard as a Markdown or CSV table: one row a model × benchmark × mode. */
-import { formatInterval, formatMetric, formatShare, metricKey, metricRows, metricTitle } from '../metrics/index.ts';
+import {
+  formatMetric,
+  formatShareAndInterval,
+  metricKey,
+  metricRows,
+  metricTitle,
+  shareNames,
+} from '../metrics/index.ts';
 import type { LeaderboardView } from '../shared/protocol.ts';
-import type { Scores, Share } from '../shared/results.ts';
-
-const metrics: { name: string; of(scores: Scores): Share | null }[] = [
-  { name: 'F', of: ({ F }) => F },
-  { name: 'S', of: ({ S }) => S },
-  { name: 'K', of: ({ K }) => K },
-  { name: 'L', of: ({ L }) => L },
-  { name: 'LL', of: ({ LL }) => LL },
-];
+import { type Cell, csvRow, markdownRow } from '../shared/table-text.ts';
 
 /** For people: shares with their intervals. */
 export function leaderboardMarkdown({ cells }: LeaderboardView): string {
@@ -19,23 +18,12 @@ export function leaderboardMarkdown({ cells }: LeaderboardView): string {
     imported ? `${model} (${imported.words})` : model,
     position ? `${mode} (${position})` : mode,
     String(summary.scores.n),
-    ...metrics.map(({ of }) => {
-      const share = of(summary.scores);
-      return share === null || share.value === null ? '–' : `${formatShare(share)} (${formatInterval(share)})`;
-    }),
+    ...shareNames.map((name) => formatShareAndInterval(summary.scores[name])),
     ...(measured ? [(summary.measures ?? []).map((one) => `${metricTitle(one)} ${formatMetric(one)}`).join(', ')] : []),
   ]);
-  const head = [
-    'benchmark',
-    'model',
-    'mode',
-    'n',
-    ...metrics.map(({ name }) => name),
-    ...(measured ? ['metrics of the file'] : []),
-  ];
-  const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-  return `${[line(head), line(head.map((_, i) => (i > 2 ? '--:' : '---'))), ...rows.map(line)].join('\n')}\n`;
+  const head = ['benchmark', 'model', 'mode', 'n', ...shareNames, ...(measured ? ['metrics of the file'] : [])];
+  const rule = head.map((_, i) => (i > 2 ? '--:' : '---'));
+  return `${[head, rule, ...rows].map(markdownRow).join('\n')}\n`;
 }
 
 /** For programs: full precision, one column a number (RFC 4180). */
@@ -48,11 +36,11 @@ export function leaderboardCsv({ cells }: LeaderboardView): string {
     'mode',
     'run',
     'n',
-    ...metrics.flatMap(({ name }) => [name, `${name}_low`, `${name}_high`]),
+    ...shareNames.flatMap((name) => [name, `${name}_low`, `${name}_high`]),
     ...measures.flatMap(({ key }) => [key, `${key}_stderr`]),
     ...(mixed ? ['origin'] : []),
   ];
-  const rows = cells.map(({ model, task, mode, cell }): (string | number)[] => {
+  const rows = cells.map(({ model, task, mode, cell }): Cell[] => {
     const { run, summary, softPromptPosition: position, imported } = cell;
     return [
       task,
@@ -60,18 +48,16 @@ export function leaderboardCsv({ cells }: LeaderboardView): string {
       position ? `${mode} (${position})` : mode,
       run,
       summary.scores.n,
-      ...metrics.flatMap(({ of }): (string | number)[] => {
-        const share = of(summary.scores);
+      ...shareNames.flatMap((name): Cell[] => {
+        const share = summary.scores[name];
         return share === null || share.value === null ? ['', '', ''] : [share.value, share.low, share.high];
       }),
-      ...measures.flatMap(({ key }): (string | number)[] => {
+      ...measures.flatMap(({ key }): Cell[] => {
         const score = summary.measures?.find((one) => metricKey(one) === key);
-        return [score?.value ?? '', score?.standardError ?? ''];
+        return [score?.value, score?.standardError];
       }),
       ...(mixed ? [imported ? imported.words : 'measured'] : []),
     ];
   });
-  const field = (value: string | number): string =>
-    /[",\r\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value);
-  return `${[head, ...rows].map((row) => row.map(field).join(',')).join('\r\n')}\r\n`;
+  return `${[head, ...rows].map(csvRow).join('\r\n')}\r\n`;
 }

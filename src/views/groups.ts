@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import type { Group } from '../benchmark/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import type { PromptMode } from '../shared/modes.ts';
+import { markdownRow } from '../shared/table-text.ts';
 import { groupTable, scoresOfGroups } from '../study/index.ts';
 import { openAt } from './results-panels.ts';
 import type { Workbench } from './workbench.ts';
@@ -44,13 +45,12 @@ export async function showGroupScores(workbench: Workbench, file: string): Promi
     workbench.runs.runs,
   );
   const [titles = [], ...rows] = groupTable(scores);
-  const cells = (row: readonly string[]): string => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   const missing = scores.filter((one) => one.missing.length > 0);
   const lines = [
     `# ${group.alias ?? group.name}`,
     '',
     ...(rows.length > 0
-      ? [cells(titles), cells(titles.map(() => '---')), ...rows.map(cells)]
+      ? [titles, titles.map(() => '---'), ...rows].map(markdownRow)
       : ['No benchmark of this group has a finished run yet.']),
     '',
     ...missing.map(

@@ -9,9 +9,7 @@ import {
   tiedHeadInWords,
 } from '../shared/model-words.ts';
 import type { ModelReport } from '../shared/protocol.ts';
-
-/** A cell of a table: one line, and no bar that would end it. */
-const cell = (value: unknown): string => String(value).replaceAll('|', '\\|').replaceAll('\n', ' ');
+import { markdownRow } from '../shared/table-text.ts';
 
 export function modelReportText(report: ModelReport): string {
   const rows: [string, unknown][] = [
@@ -50,7 +48,7 @@ export function modelReportText(report: ModelReport): string {
       .concat(
         rows
           .filter(([, value]) => value !== null && value !== undefined && value !== '')
-          .map(([name, value]) => `| ${name} | ${cell(value)} |`),
+          .map(([name, value]) => markdownRow([name, String(value)])),
       )
       .join('\n'),
     ...(report.missing.length > 0
