@@ -199,7 +199,7 @@ export function run(mode: PromptMode, n: number): RunFile {
     },
     benchmark: {
       task: 'gsm8k',
-      file: '/work/gsm8k.yaml',
+      file: '/benchmarks/gsm8k.yaml',
       digests: { config: 'e'.repeat(64), data: 'f'.repeat(64) },
       items: n,
       split: 'test',
@@ -329,7 +329,7 @@ export function resultsData(n = 200, modes: PromptMode[] = ['zero-shot', 'few-sh
     page: 'results',
     view: {
       title: 'gsm8k · SmolLM2-135M-Instruct',
-      benchmark: { task: 'gsm8k', file: '/work/gsm8k.yaml' },
+      benchmark: { task: 'gsm8k', file: '/benchmarks/gsm8k.yaml' },
       model: { name: 'SmolLM2-135M-Instruct', folder: '/models/smollm2' },
       modes: all.map(({ result }) => result),
       job: null,
@@ -377,7 +377,7 @@ export function detail(index: number, all: { result: ModeResult; records: ItemRe
       }) => (records[index] ? [{ mode, record: records[index] }] : []),
     ),
     gold: all[0]?.records[index]?.gold ?? '',
-    source: { file: '/work/data/test.jsonl', line: index + 1 },
+    source: { file: '/benchmarks/data/test.jsonl', line: index + 1 },
   };
 }
 
@@ -392,7 +392,7 @@ export function leaderboardView(): LeaderboardView {
   const tasks = ['gsm8k', 'capitals', 'boolq'];
   const random = uniform(5);
   return {
-    benchmarks: tasks.map((task) => ({ task, file: `/work/${task}.yaml` })),
+    benchmarks: tasks.map((task) => ({ task, file: `/benchmarks/${task}.yaml` })),
     models: models.map((name) => ({ name, folder: `/models/${name}` })),
     cells: models.flatMap((model, position) =>
       tasks.flatMap((task, at) =>

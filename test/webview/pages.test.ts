@@ -291,7 +291,7 @@ describe.skipIf(!browserPath)('results page', () => {
     const calls = await page.evaluate(() => window.scripted.calls);
     const called = (method: string) => calls.find((call) => call.method === method)?.argument;
     expect(calls.map(({ method }) => method)).toEqual(expect.arrayContaining(['stop', 'resume']));
-    expect(called('openSource')).toEqual({ file: '/work/data/test.jsonl', line: 1 });
+    expect(called('openSource')).toEqual({ file: '/benchmarks/data/test.jsonl', line: 1 });
     expect((called('copy') as { text: string }).text).toContain('### gsm8k, item 0');
     const state = await page.evaluate(() => window.scripted.state);
     // shown again with that state, the same item is open
