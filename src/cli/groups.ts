@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import type { Group } from '../benchmark/index.ts';
 import { openRunStore } from '../runs/index.ts';
+import { HumanError } from '../shared/errors.ts';
 import { type GroupScores, groupTable, scoresOfGroups } from '../study/index.ts';
 import { type Terminal, table } from './terminal.ts';
 
@@ -13,15 +14,20 @@ export async function expandGroups(files: readonly string[]): Promise<{ files: s
   for (const file of files) {
     const group = await openGroup(resolve(file));
     if (group) groups.push(group);
+    if (group && tasksOf(group).length === 0)
+      throw new HumanError('bad-input', 'This group holds no benchmark.', {
+        place: { file: resolve(file) },
+        todo: 'List benchmarks, tags or other groups under `task`.',
+      });
     found.push(...(group ? tasksOf(group).map(({ address }) => address) : [file]));
   }
   return { files: found, groups };
 }
 
-/** The scores of groups from the runs of the jobs named. */
+/** The scores of groups from the runs named: those that a command made, and those that it found finished. */
 export async function groupScoresOf(
   groups: readonly Group[],
-  jobs: ReadonlySet<string>,
+  ids: ReadonlySet<string>,
   store: string,
 ): Promise<GroupScores[]> {
   if (groups.length === 0) return [];
@@ -32,7 +38,7 @@ export async function groupScoresOf(
     .map((group) => ({ ...group, leaves: leavesOf(group).map(({ name }) => name) }));
   return scoresOfGroups(
     scored,
-    runs.filter(({ run }) => jobs.has(run.group)),
+    runs.filter(({ run }) => ids.has(run.id)),
   );
 }
 

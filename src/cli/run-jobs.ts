@@ -28,7 +28,7 @@ export async function runJobs(
   if (only && others.length === 0) {
     const request = await resumed(args, await requestOf(args, only, newGroup(), defaultModes, terminal));
     const shown = await runOne(request, args, terminal, resumeCommand(name, args, request.group));
-    const scores = await groupScoresOf(groups, new Set([request.group]), request.storeFolder);
+    const scores = await groupScoresOf(groups, runsOf([shown]), request.storeFolder);
     if (terminal.json) terminal.printJson(scores.length > 0 ? { ...shown, groups: scores } : shown);
     else printGroups(terminal, scores);
     return exitCodes.done;
@@ -103,7 +103,7 @@ async function runMany(
       terminal.note(`Failed: ${nameOf(subject)}: ${sentenceOf(error)}\n`);
     }
   }
-  const scores = await groupScoresOf(groups, new Set(done.map(({ shown }) => shown.group)), storeFolder(args));
+  const scores = await groupScoresOf(groups, runsOf(done.map(({ shown }) => shown)), storeFolder(args));
   if (!terminal.json) printGroups(terminal, scores);
   if (terminal.json)
     terminal.printJson({
@@ -124,6 +124,10 @@ async function runMany(
   terminal.note(`Run what failed again: ${toResume}`);
   return exitCodes.failed;
 }
+
+/** The runs shown: one that was finished before, and is taken again, belongs to the job that made it. */
+const runsOf = (shown: readonly Shown[]): Set<string> =>
+  new Set(shown.flatMap(({ modes }) => modes.map(({ run }) => String(run))));
 
 const nameOf = ({ benchmarkFile, modelFolder }: Subject): string =>
   `${basename(benchmarkFile)} on ${basename(modelFolder)}`;

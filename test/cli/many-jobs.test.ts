@@ -95,6 +95,27 @@ describe('several benchmarks and models', () => {
     expect(await readdir(join(folder, '.softbench', 'runs'))).toHaveLength(3);
   });
 
+  it('a group has the scores of all its benchmarks, of those too whose runs were finished before', async () => {
+    await writeFile(join(folder, 'both.yaml'), 'group: both\ntask: [sums, more]\n');
+    await json(['evaluate', 'sums.yaml', '--model', 'm']);
+    for (const _ of ['one run is there', 'both are there']) {
+      const { value, code } = await json(['evaluate', 'both.yaml', '--model', 'm']);
+      expect(code).toBe(0);
+      expect(value.groups).toMatchObject([{ group: 'both', benchmarks: 2, missing: [], shares: { F: { n: 24 } } }]);
+    }
+    expect(await readdir(join(folder, '.softbench', 'runs'))).toHaveLength(2);
+    await writeFile(join(folder, 'alone.yaml'), 'group: alone\ntask: [sums]\n');
+    const alone = await json(['evaluate', 'alone.yaml', '--model', 'm']);
+    expect(alone.value.groups).toMatchObject([{ group: 'alone', benchmarks: 1 }]);
+  });
+
+  it('a group without a benchmark is refused', async () => {
+    await writeFile(join(folder, 'none.yaml'), 'group: none\ntask: []\n');
+    const { code, stderr } = await softbench(['evaluate', 'none.yaml', '--model', 'm']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('none.yaml: This group holds no benchmark.');
+  });
+
   it('resume the last: the jobs of the command whose run was stopped last', async () => {
     let isSent = false;
     const args = ['evaluate', 'sums.yaml', 'more.yaml', '--model', 'slow-40'];
