@@ -8,27 +8,28 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 /** What each room may import, besides itself. A room that is not listed may not exist. */
 const mayImport = {
   shared: [],
+  // what rooms that keep files need of the machine: digests, whole replacement, living processes
+  system: [],
   onnx: ['shared'],
   gradient: ['shared', 'onnx'],
   metrics: ['shared'],
   // files from the network, on consent
-  download: ['shared'],
+  download: ['shared', 'system'],
   // the Hugging Face Hub: its cache, what a repository holds, downloads into the cache
-  hub: ['shared', 'download'],
-  benchmark: ['shared', 'hub'],
+  hub: ['shared', 'system', 'download'],
+  benchmark: ['shared', 'system', 'hub'],
   // provider libraries that are fetched on consent
   libraries: ['shared', 'download'],
   // evaluate sees the engine and the run store through interfaces of its own
-  evaluate: ['shared', 'benchmark', 'metrics'],
-  model: ['shared', 'hub', 'onnx', 'evaluate'],
-  engine: ['shared', 'libraries', 'onnx', 'gradient', 'model', 'evaluate'],
-  runs: ['shared', 'evaluate', 'metrics'],
+  evaluate: ['shared', 'system', 'benchmark', 'metrics'],
+  model: ['shared', 'system', 'hub', 'onnx', 'evaluate'],
+  engine: ['shared', 'system', 'libraries', 'onnx', 'gradient', 'model', 'evaluate'],
+  runs: ['shared', 'system', 'evaluate', 'metrics'],
   // a cache in front of the engine: it sees a model through evaluate's interface
-  responses: ['shared', 'evaluate'],
+  responses: ['shared', 'system', 'evaluate'],
   study: ['shared', 'metrics', 'runs'],
   // results of other tools in, and of runs out
-  exchange: ['shared', 'benchmark', 'metrics', 'evaluate', 'runs'],
-  predict: ['shared', 'metrics', 'study'],
+  exchange: ['shared', 'system', 'benchmark', 'metrics', 'evaluate', 'runs'],
   worker: [
     'shared',
     'libraries',
@@ -43,7 +44,6 @@ const mayImport = {
     'responses',
     'study',
     'exchange',
-    'predict',
   ],
   cli: [
     'shared',
@@ -57,11 +57,10 @@ const mayImport = {
     'responses',
     'study',
     'exchange',
-    'predict',
     'worker',
   ],
   editor: ['shared', 'benchmark', 'metrics', 'runs', 'study', 'worker'],
-  views: ['shared', 'hub', 'libraries', 'model', 'benchmark', 'metrics', 'runs', 'study', 'worker', 'editor'],
+  views: ['shared', 'system', 'hub', 'libraries', 'model', 'benchmark', 'metrics', 'runs', 'study', 'worker', 'editor'],
 };
 
 /** Packages that only some rooms may import. */

@@ -1,7 +1,7 @@
 /** A BIG-bench JSON task that is ready to be used: prompts rendered, outputs judged as its preferred score does. */
-import { createHash } from 'node:crypto';
 import { HumanError } from '../shared/errors.ts';
 import type { ChatRequest, GenerationOptions, Reading, StopReason } from '../shared/results.ts';
+import { sha256 } from '../system/index.ts';
 import { type BigBenchExample, type BigBenchTask, bigBenchMetrics } from './big-bench-file.ts';
 import { BigBenchShots, bestChoices, type FormattedExample, format } from './big-bench-prompts.ts';
 import { type AnswerTest, answerTestOf, readBigBench, reportedScores } from './big-bench-reading.ts';
@@ -14,8 +14,6 @@ import { NumpyRandom } from './numpy-random.ts';
 import { rightStrip, strip } from './python.ts';
 import { inferKind, nothing, type Reader, type ReaderContext, readers } from './readers.ts';
 import type { AnswerKind, Benchmark, Chat, Item, Judgement, OutputType, RenderedPrompt } from './types.ts';
-
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 interface Entry {
   example: BigBenchExample;

@@ -1,5 +1,6 @@
 /** A configuration's digest in two parts: what decides the requests to a model, and what only scores its responses. */
-import { createHash } from 'node:crypto';
+
+import { sha256 } from '../system/index.ts';
 import { isBigBenchFile } from './big-bench-open.ts';
 import { readConfiguration } from './configuration.ts';
 import { mapping } from './values.ts';
@@ -41,10 +42,7 @@ function ordered(value: unknown): unknown {
   );
 }
 
-const digest = (value: unknown): string =>
-  createHash('sha256')
-    .update(JSON.stringify(ordered(value)))
-    .digest('hex');
+const digest = (value: unknown): string => sha256(JSON.stringify(ordered(value)));
 
 /** @param values the file's keys after its includes */
 export function configurationDigests(values: Readonly<Record<string, unknown>>): ConfigurationDigests {

@@ -1,5 +1,4 @@
 /** Reads a benchmark file and what it includes, and keeps where each value stands. */
-import { createHash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import {
@@ -15,6 +14,7 @@ import {
   visit,
 } from 'yaml';
 import type { Place } from '../shared/errors.ts';
+import { sha256 } from '../system/index.ts';
 import { readAnswerSchema } from './answer-schema.ts';
 import { settleFunctions } from './python-functions.ts';
 import { readSource } from './source-file.ts';
@@ -65,9 +65,7 @@ export class Configuration {
 
   /** SHA-256 of the resolved values; the order of keys does not matter. */
   get digest(): string {
-    return createHash('sha256')
-      .update(JSON.stringify(sortKeys(this.values)))
-      .digest('hex');
+    return sha256(JSON.stringify(sortKeys(this.values)));
   }
 
   /** The folders that relative data paths of a key may mean: of the benchmark file, and of the file the key is in. */

@@ -2,6 +2,7 @@
 import { mkdir, open, readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { asError, HumanError } from '../shared/errors.ts';
+import { isProcessAlive } from '../system/index.ts';
 import { diskError } from './file.ts';
 
 /**
@@ -22,7 +23,7 @@ export async function lockFolder(file: string, words: { busy: string; room: stri
       } catch (thrown) {
         if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST' || attempt > 0) throw thrown;
         const holder = Number(await readFile(file, 'utf8').catch(() => ''));
-        if (holder > 0 && isAlive(holder))
+        if (holder > 0 && isProcessAlive(holder))
           throw new HumanError('bad-input', `${words.busy} (process ${holder}).`, {
             todo: `Wait for it to end. If it does not run any more, delete ${file}.`,
           });
@@ -39,14 +40,5 @@ export async function lockFolder(file: string, words: { busy: string; room: stri
         cause: thrown,
       })
     );
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (thrown) {
-    return (thrown as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

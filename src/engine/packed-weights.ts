@@ -19,8 +19,8 @@ import {
 } from 'node:fs';
 import { cpus, homedir } from 'node:os';
 import { join } from 'node:path';
-import { sha256 } from '../model/index.ts';
 import { bytesOf, encodeOnnx, type Graph, type OnnxModel } from '../onnx/index.ts';
+import { sha256 } from '../system/index.ts';
 import {
   createSession,
   loadOnnxRuntime,

@@ -2,8 +2,8 @@
 import type { Benchmark } from '../benchmark/types.ts';
 import { HumanError } from '../shared/errors.ts';
 import type { ChatRequest, ChatSettings } from '../shared/results.ts';
+import { sha256 } from '../system/index.ts';
 import type { ChatTemplates } from './language-model.ts';
-import { sha256 } from './text.ts';
 
 /**
  * What applies to a model and a benchmark: what was asked for, else what the benchmark file says; null where prompts are

@@ -2,7 +2,7 @@
 import type { Benchmark, Item, ItemResponse } from '../benchmark/types.ts';
 import { type BigBenchRow, bigBenchValues } from '../metrics/index.ts';
 import type { ItemRecord } from '../shared/results.ts';
-import { sha256 } from './text.ts';
+import { sha256 } from '../system/index.ts';
 
 type Output = Extract<ItemResponse, { kind: 'generate' }>['outputs'][number] & { tokens: number };
 

@@ -10,12 +10,12 @@ import { HumanError, throwIfCancelled } from '../shared/errors.ts';
 import type { RescoreRequest } from '../shared/protocol.ts';
 import { withResponsesNote } from '../shared/response-words.ts';
 import type { ItemRecord, RunFile, RunSummary } from '../shared/results.ts';
+import { sha256 } from '../system/index.ts';
 import type { JobHooks, JobRooms } from './job.ts';
 import { predictOnlyNote } from './predict-only.ts';
 import { answeredOf, recordOf } from './records.ts';
 import type { RunFolder, RunStore } from './run-store.ts';
 import { summarise } from './summarise.ts';
-import { sha256 } from './text.ts';
 import { turn } from './turn.ts';
 
 /** Nothing of a model is among them. */

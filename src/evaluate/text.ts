@@ -1,9 +1,6 @@
 /** From rendered text to token ids: prompts, and the split of prompt + answer that the loss and likelihoods need. */
-import { createHash } from 'node:crypto';
 import { rightStrip } from '../benchmark/python.ts';
 import type { Tokenizer, TrainingExample } from './language-model.ts';
-
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** What a text without a beginning is read behind, as in lm-evaluation-harness: BOS, else EOS. */
 export const prefixToken = ({ bosTokenId, eosTokenIds }: Tokenizer): number | null =>

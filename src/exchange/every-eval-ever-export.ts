@@ -3,15 +3,14 @@
  * beside it with one row for each item and score. F, S, K, L and LL are results of their own, and so are the metrics of
  * the benchmark file.
  */
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Benchmark } from '../benchmark/types.ts';
-import { sha256 } from '../evaluate/text.ts';
 import { likelihoodVerdict } from '../metrics/index.ts';
 import { makeFolder, writeWhole } from '../runs/index.ts';
 import { throwIfCancelled } from '../shared/errors.ts';
 import { usesSoftPrompt } from '../shared/modes.ts';
 import type { ItemRecord, RunFile, RunSummary, Share } from '../shared/results.ts';
+import { sha256 } from '../system/index.ts';
 import type { ExportContext, ExportedRun } from './export.ts';
 import type { Fields } from './foreign.ts';
 import { writeLines } from './write-lines.ts';
@@ -33,7 +32,7 @@ export async function exportEveryEvalEver(
 
 /** The same run always gets the same number: SHA-256 of its id in the form of a version-4 UUID. */
 function uuidOf(id: string): string {
-  const hex = createHash('sha256').update(id).digest('hex');
+  const hex = sha256(id);
   const variant = ((Number.parseInt(hex[16] ?? '0', 16) & 3) | 8).toString(16);
   return [
     hex.slice(0, 8),

@@ -2,11 +2,11 @@
  * "Every Eval Ever" files (schema 0.1 to 0.3): one JSON file an evaluation, with a score for each metric, and a JSON-lines
  * file of its samples beside it.
  */
-import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { HumanError } from '../shared/errors.ts';
 import type { RunSource } from '../shared/results.ts';
+import { sha256 } from '../system/index.ts';
 import { everyEvalEverItems } from './every-eval-ever-samples.ts';
 import type { ReadJson } from './find-files.ts';
 import {
@@ -67,7 +67,7 @@ export async function everyEvalEverForeign(
             task: {
               ...task,
               n: task.n ?? items.count,
-              source: { ...source, digest: createHash('sha256').update(digest).update(items.digest).digest('hex') },
+              source: { ...source, digest: sha256(digest + items.digest) },
               notes: [...task.notes, ...items.notes],
             },
             config: {},
@@ -132,7 +132,7 @@ function taskOf(
     group: null,
     model: {
       name,
-      identity: `${name}@${createHash('sha256').update(identity).digest('hex').slice(0, 8)}`,
+      identity: `${name}@${sha256(identity).slice(0, 8)}`,
       weights: textOf(fieldsOf(info.additional_details).sha) ?? '',
     },
     source,

@@ -1,9 +1,9 @@
 /** Which files belong to an import: results files, and the samples beside them. */
-import { createHash } from 'node:crypto';
 import { open, readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { JsonError, parseJson } from '../benchmark/json.ts';
 import { HumanError } from '../shared/errors.ts';
+import { sha256 } from '../system/index.ts';
 
 /** A results file is read whole; what is larger is none. */
 const largestResults = 256 * 1024 * 1024;
@@ -43,7 +43,7 @@ export async function readJson(file: string): Promise<ReadJson> {
   } catch {
     throw new HumanError('bad-input', 'The file is not UTF-8 text.', { place: { file } });
   }
-  const digest = createHash('sha256').update(bytes).digest('hex');
+  const digest = sha256(bytes);
   try {
     return { file, value: JSON.parse(text), digest };
   } catch {

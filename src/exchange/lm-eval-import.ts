@@ -1,6 +1,6 @@
 /** A task of lm-evaluation-harness, with its samples where there are any. */
-import { createHash } from 'node:crypto';
 import { HumanError } from '../shared/errors.ts';
+import { sha256 } from '../system/index.ts';
 import type { LmEvalTask } from './lm-eval-results.ts';
 import { readSample } from './lm-eval-samples.ts';
 import type { ReadOptions } from './rows.ts';
@@ -18,7 +18,7 @@ export async function lmEvalForeign(
   if (samples === null) return { task, config, items: null };
   const items = await openSamples(samples, { parse: readSample, order: filterNames(config), config }, options);
   if (!items) throw new HumanError('bad-input', 'The samples file has no rows.', { place: { file: samples } });
-  const digest = createHash('sha256').update(task.source.digest).update(items.digest).digest('hex');
+  const digest = sha256(task.source.digest + items.digest);
   return {
     task: {
       ...task,

@@ -2,11 +2,10 @@
  * Results files of lm-evaluation-harness, all versions: 0.3 (`"acc": 0.5`), 0.4.0 to 0.4.13 (`"acc,none": 0.5`). What a
  * version does not write is left empty.
  */
-import { createHash } from 'node:crypto';
 import { basename, dirname } from 'node:path';
 import { repr } from '../benchmark/python.ts';
-import { sha256 } from '../evaluate/text.ts';
 import { HumanError } from '../shared/errors.ts';
+import { sha256 } from '../system/index.ts';
 import {
   type Fields,
   type ForeignMetric,
@@ -168,7 +167,7 @@ function modelOf(whole: Fields, config: Fields, folder: string): ForeignModel {
     .sort(([a], [b]) => (a < b ? -1 : 1));
   const revision = textOf(config.model_revision) ?? '';
   const parts = JSON.stringify([source, name, telling, weights, revision, textOf(config.model_dtype) ?? '']);
-  const short = createHash('sha256').update(parts).digest('hex').slice(0, 8);
+  const short = sha256(parts).slice(0, 8);
   return { name, identity: `${source ? `${source}/` : ''}${name}@${short}`, weights };
 }
 

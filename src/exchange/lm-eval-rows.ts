@@ -6,9 +6,9 @@
 import { float, PythonFloat, str } from '../benchmark/python.ts';
 import { pythonJson } from '../benchmark/python-json.ts';
 import type { Benchmark, Item, ItemRequest, ItemResponse } from '../benchmark/types.ts';
-import { sha256 } from '../evaluate/text.ts';
 import { HumanError } from '../shared/errors.ts';
 import type { FilteredMetrics, ItemRecord, MetricValue, RunFile } from '../shared/results.ts';
+import { sha256 } from '../system/index.ts';
 import { type Fields, fieldsOf } from './foreign.ts';
 
 /** What stands in a row of every filter. */

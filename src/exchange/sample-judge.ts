@@ -9,8 +9,8 @@ import { listedOptions } from '../benchmark/listed-options.ts';
 import { strip } from '../benchmark/python.ts';
 import { inferKind, nothing, type ReaderContext, readers } from '../benchmark/readers.ts';
 import type { AnswerKind } from '../benchmark/types.ts';
-import { sha256 } from '../evaluate/text.ts';
 import type { FilteredMetrics, ItemRecord, MetricValue, Reading } from '../shared/results.ts';
+import { sha256 } from '../system/index.ts';
 import { type Fields, fieldsOf, listOf, textOf, textsOf } from './foreign.ts';
 import { asSum, type LmEvalSample } from './lm-eval-samples.ts';
 

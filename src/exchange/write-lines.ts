@@ -1,8 +1,8 @@
 /** Files of many lines, written as they come; whole or not at all. */
-import { createHash, randomBytes } from 'node:crypto';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import { HumanError } from '../shared/errors.ts';
+import { replaceFile, temporaryBeside } from '../system/index.ts';
 
 /** Text is handed to the disk in parts of about this many characters. */
 const part = 1 << 20;
@@ -12,7 +12,7 @@ export async function writeLines(
   path: string,
   lines: AsyncIterable<string> | Iterable<string>,
 ): Promise<{ count: number; digest: string }> {
-  const temporary = join(dirname(path), `.${basename(path)}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`);
+  const temporary = temporaryBeside(path);
   const hash = createHash('sha256');
   let handle: FileHandle | null = null;
   let count = 0;
@@ -33,7 +33,7 @@ export async function writeLines(
     await handle.sync();
     await handle.close();
     handle = null;
-    await rename(temporary, path);
+    await replaceFile(temporary, path);
     return { count, digest: hash.digest('hex') };
   } catch (thrown) {
     await handle?.close().catch(() => {});

@@ -2,9 +2,10 @@
  * The folder that Hugging Face's clients keep repositories in, read and written as they do (`huggingface_hub`,
  * file_download.py): `blobs` by etag, `snapshots/COMMIT` with links to them, `refs` with the commit of a branch.
  */
-import { copyFile, link, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, link, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
+import { replaceFile, temporaryBeside } from '../system/index.ts';
 import { folderName, type Repository } from './repository.ts';
 
 const withHome = (path: string): string => path.replace(/^~(?=$|[\\/])/, homedir());
@@ -82,6 +83,7 @@ export async function writeRef(folder: string, revision: string, commit: string)
   const file = join(folder, 'refs', ...revision.split('/'));
   await mkdir(dirname(file), { recursive: true });
   // Whole or not at all: another client may read it meanwhile.
-  await writeFile(`${file}.${process.pid}`, commit);
-  await rename(`${file}.${process.pid}`, file);
+  const temporary = temporaryBeside(file);
+  await writeFile(temporary, commit);
+  await replaceFile(temporary, file);
 }

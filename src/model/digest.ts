@@ -8,8 +8,6 @@ const blockBytes = 2 ** 20;
 /** Blocks of a larger file that are read, evenly spread, the first and the last among them. */
 const blocks = 32;
 
-export const sha256 = (data: Uint8Array | string): string => createHash('sha256').update(data).digest('hex');
-
 /** Adds a file's size and content (the whole of it, or evenly spread blocks) to a hash. */
 function addFile(hash: Hash, file: string): void {
   const { size } = statSync(file);

@@ -1,5 +1,5 @@
 /** A model folder in Hugging Face layout: which files it has, what its graph takes and gives, its tokenizer, its identity. */
-export { digestFiles, sha256 } from './digest.ts';
+export { digestFiles } from './digest.ts';
 export { type ModelPlan, planModel } from './download.ts';
 export {
   contextLengthOf,

@@ -1,7 +1,8 @@
 /** A model folder with its graph opened: everything that is known of a model before a session exists. */
 import { type OnnxFile, readOnnxFile, weightsInPlace } from '../onnx/index.ts';
 import type { ModelIdentity } from '../shared/results.ts';
-import { digestFiles, sha256 } from './digest.ts';
+import { sha256 } from '../system/index.ts';
+import { digestFiles } from './digest.ts';
 import { type ModelFolder, readModelFolder } from './folder.ts';
 import { type ModelSignature, readSignature } from './signature.ts';
 

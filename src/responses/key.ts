@@ -7,6 +7,7 @@ import type {
   LogLikelihoodRequest,
   SoftPrompt,
 } from '../evaluate/language-model.ts';
+import { sha256 } from '../system/index.ts';
 import { keyDigits } from './key-table.ts';
 
 /** How responses are written down. Raised with the format, so that lines of another one are never read. */
@@ -43,7 +44,7 @@ export function contextOf(model: Pick<LanguageModel, 'identity' | 'provider'>, v
     model.provider.running,
   ];
   return {
-    digest: createHash('sha256').update(JSON.stringify(determinants)).digest('hex'),
+    digest: sha256(JSON.stringify(determinants)),
     about: { schema: 1, model: name, graphFile, digests, ...versions, provider: model.provider.running },
   };
 }

@@ -4,10 +4,11 @@
  * A line is `<key> <checksum> <JSON>`. What a crash leaves behind is half a line at the end, which nobody reads and which
  * the next writer cuts off.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readdirSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { isProcessAlive, sha256 } from '../system/index.ts';
 
 export const responsesFolder = 'responses';
 export const aboutFile = 'context.json';
@@ -16,7 +17,7 @@ const ending = /\.jsonl$/;
 const openEnding = /\.([0-9a-f]{8})-(\d+)\.open$/;
 /** A file that is held open and was not written for so long belongs to a process that is gone, whoever has its number now. */
 const silentMilliseconds = 24 * 3_600_000;
-const machine = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
+const machine = sha256(hostname()).slice(0, 8);
 /** Shards that this process writes to. */
 const held = new Set<string>();
 
@@ -51,13 +52,7 @@ export function listShards(folder: string): ShardFile[] {
 function isHeld(path: string, host: string, pid: number, written: number): boolean {
   if (host === machine && pid === process.pid) return held.has(path);
   if (Date.now() - written > silentMilliseconds) return false;
-  if (host !== machine) return true;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (thrown) {
-    return (thrown as NodeJS.ErrnoException).code === 'EPERM';
-  }
+  return host !== machine || isProcessAlive(pid);
 }
 
 /** The folders of all contexts below a store's `responses/`. */

@@ -1,9 +1,9 @@
 /** Writing files so that a crash, a full disk or a second process never leaves half of one behind. */
-import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { asError, HumanError } from '../shared/errors.ts';
+import { replaceFile, temporaryBeside } from '../system/index.ts';
 
 const advice: Record<string, [what: string, todo: string]> = {
   ENOSPC: ['the disk is full', 'Free some space and resume the run: everything finished so far is kept.'],
@@ -41,7 +41,7 @@ async function syncFolder(folder: string): Promise<void> {
 
 /** Replaces a file as a whole: readers see the old or the new content, never a part. */
 export async function writeWhole(path: string, content: string | Uint8Array): Promise<void> {
-  const temporary = join(dirname(path), `.${basename(path)}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`);
+  const temporary = temporaryBeside(path);
   try {
     const handle = await open(temporary, 'wx');
     try {
@@ -50,24 +50,11 @@ export async function writeWhole(path: string, content: string | Uint8Array): Pr
     } finally {
       await handle.close();
     }
-    await renameWithRetry(temporary, path);
+    await replaceFile(temporary, path);
     await syncFolder(dirname(path));
   } catch (thrown) {
     await rm(temporary, { force: true }).catch(() => {});
     throw diskError(thrown, path);
-  }
-}
-
-/** On Windows a reader or a virus scanner that has the target open makes rename fail for a moment. */
-async function renameWithRetry(from: string, to: string): Promise<void> {
-  for (let attempt = 0; ; attempt++) {
-    try {
-      return await rename(from, to);
-    } catch (thrown) {
-      const code = (thrown as NodeJS.ErrnoException).code ?? '';
-      if (process.platform !== 'win32' || attempt >= 10 || !['EPERM', 'EACCES', 'EBUSY'].includes(code)) throw thrown;
-      await new Promise((resolve) => setTimeout(resolve, 10 * 2 ** attempt));
-    }
   }
 }
 

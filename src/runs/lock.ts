@@ -8,6 +8,7 @@ import { mkdir, open, readFile, rm, rmdir, stat, utimes } from 'node:fs/promises
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { HumanError } from '../shared/errors.ts';
+import { isProcessAlive } from '../system/index.ts';
 import { diskError } from './files.ts';
 
 const lockFile = 'lock.json';
@@ -44,15 +45,6 @@ function processStatus(pid: number): { state: string; start: string } | null {
     return state !== undefined && start !== undefined ? { state, start } : null;
   } catch {
     return null;
-  }
-}
-
-function isProcessAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (thrown) {
-    return (thrown as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

@@ -1,7 +1,7 @@
 /** Copies that may be edited and are kept current all the same. Plain TypeScript. */
-import { createHash } from 'node:crypto';
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
+import { sha256 } from '../system/index.ts';
 
 /**
  * Copies a folder over an earlier copy of it. A file that the user has changed since stays as it is; what was copied is
@@ -20,14 +20,13 @@ export async function copyUnlessChanged(from: string, to: string): Promise<void>
     const name = relative(from, source).split(sep).join('/');
     const target = join(to, name);
     const there = await readFile(target).catch(() => null);
-    const digest = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
-    if (there && copied[name] !== digest(there)) continue;
+    if (there && copied[name] !== sha256(there)) continue;
     const bytes = await readFile(source);
-    if (!there || digest(bytes) !== copied[name]) {
+    if (!there || sha256(bytes) !== copied[name]) {
       await mkdir(dirname(target), { recursive: true });
       await cp(source, target);
     }
-    copied[name] = digest(bytes);
+    copied[name] = sha256(bytes);
   }
   await writeFile(manifest, JSON.stringify(copied));
 }
