@@ -3,7 +3,7 @@ import { asError, HumanError, sentenceOf } from '../shared/errors.ts';
 import { nearest, optionHelp, readArguments } from './arguments.ts';
 import { type Command, exitCodes } from './command.ts';
 import { commands } from './commands.ts';
-import { type Surroundings, Terminal } from './terminal.ts';
+import { printable, type Surroundings, Terminal } from './terminal.ts';
 
 /** Runs one command line. Never throws: an error becomes a message and an exit code. */
 export async function runCommandLine(argv: readonly string[], surroundings: Surroundings): Promise<number> {
@@ -35,7 +35,7 @@ export async function runCommandLine(argv: readonly string[], surroundings: Surr
 function fail(thrown: unknown, terminal: Terminal, debug: boolean): number {
   const { stderr } = terminal.surroundings;
   const isHuman = thrown instanceof HumanError;
-  stderr.write(`softbench: ${sentenceOf(thrown)}\n`);
+  stderr.write(`softbench: ${printable(sentenceOf(thrown))}\n`);
   if (debug) stderr.write(`${asError(thrown).stack ?? ''}\n`);
   else if (!isHuman) stderr.write('This is an error in Softbench: --debug shows where.\n');
   if (terminal.json)

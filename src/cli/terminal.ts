@@ -34,7 +34,7 @@ export class Terminal {
 
   /** A line of the result. */
   print(line = ''): void {
-    this.surroundings.stdout.write(`${line}\n`);
+    this.surroundings.stdout.write(`${printable(line)}\n`);
   }
 
   /** The result as one line of JSON: always the last line. */
@@ -44,18 +44,28 @@ export class Terminal {
 
   /** A line beside the result; silent with --quiet. */
   note(line: string): void {
-    if (!this.quiet) this.surroundings.stderr.write(`${line}\n`);
+    if (!this.quiet) this.surroundings.stderr.write(`${printable(line)}\n`);
   }
 }
 
+/**
+ * Names and outputs come out of files of others and out of models: their control characters are shown, not obeyed, so that
+ * none moves the cursor, colours the screen or types for the user. Line breaks and tabs stay.
+ */
+export const printable = (text: string): string => text.replace(/[^\P{Cc}\n\t]/gu, '\uFFFD');
+
+/** A cell stands on one line. */
+const inOneLine = (cell: string): string => cell.replace(/\p{Cc}/gu, '\uFFFD');
+
 /** Columns of text; every column but the first may be aligned to the right. */
 export function table(rows: readonly (readonly string[])[], right: readonly number[] = []): string[] {
+  const cells = rows.map((row) => row.map(inOneLine));
   const widths: number[] = [];
-  for (const row of rows)
+  for (const row of cells)
     row.forEach((cell, i) => {
       widths[i] = Math.max(widths[i] ?? 0, cell.length);
     });
-  return rows.map((row) =>
+  return cells.map((row) =>
     row
       .map((cell, i) => (right.includes(i) ? cell.padStart(widths[i] ?? 0) : cell.padEnd(widths[i] ?? 0)))
       .join('  ')

@@ -55,8 +55,12 @@ function modelName(run: RunFile): string {
   return usesSoftPrompt(run.mode) ? `${run.model.name}-soft-prompt` : run.model.name;
 }
 
-/** `sanitize_model_name` of the harness. */
-export const sanitized = (name: string): string => name.replace(/["<>:/|\\?*[\]]+/g, '__');
+/** `sanitize_model_name` of the harness; beyond it, control characters are replaced, and a name of dots leads nowhere. */
+export const sanitized = (name: string): string =>
+  name.replace(/["<>:/|\\?*[\]\p{Cc}]+/gu, '__').replace(/^\.{1,2}$/, '__');
+
+/** The harness writes a task's name as it is: what would lead out of the folder, or is in no file's name, is replaced. */
+const inFileName = (task: string): string => task.replace(/[/\\\p{Cc}]+/gu, '__');
 
 /** Of the run that ended last, as `datetime.now().isoformat()`; every results file has its own. */
 function timeOf(runs: readonly ExportedRun[], taken: Set<string>): string {
@@ -97,7 +101,7 @@ async function writeGroup(
     const byIndex = new Map(items.map((item) => [item.index, item]));
     const records = await context.itemsOf(entry);
     const rows = new SampleRows(run, benchmark);
-    const path = join(target, `samples_${run.benchmark.task}_${time}.jsonl`);
+    const path = join(target, `samples_${inFileName(run.benchmark.task)}_${time}.jsonl`);
     const hash = createHash('sha256');
     const lines = async function* (): AsyncGenerator<string> {
       for (const filter of rows.filters(records, byIndex))

@@ -1,6 +1,7 @@
 /** Results on a terminal: the metrics of the benchmark file, and runs in which nothing was generated. */
 import { describe, expect, it } from 'vitest';
 import { type ModeOutcome, modeJson, resultLines } from '../../src/cli/tables.ts';
+import { printable, table } from '../../src/cli/terminal.ts';
 import { formatFigure, headline, metricTitle } from '../../src/metrics/index.ts';
 import { likelihoodsOnlyNote } from '../../src/shared/likelihood-words.ts';
 import type { PromptMode } from '../../src/shared/modes.ts';
@@ -95,5 +96,17 @@ describe('figures in words', () => {
   it('of any size', () => {
     expect([0.12345, 1234.56, 12_345_678.9, null].map(formatFigure)).toEqual(['0.1235', '1234.6', '1.235e+7', '–']);
     expect(metricTitle({ metric: 'acc', filter: 'none' })).toBe('acc');
+  });
+});
+
+describe('text out of files of others', () => {
+  it('commands no terminal: control characters are shown, line breaks only outside of cells', () => {
+    expect(printable('a\u001b[2J\u0007\u009bb\r\nc\td é🎉')).toBe('a\uFFFD[2J\uFFFD\uFFFDb\uFFFD\nc\td é🎉');
+    expect(
+      table([
+        ['model', 'n'],
+        ['x\n\u001b[31my', '1'],
+      ]),
+    ).toEqual(['model     n', 'x\uFFFD\uFFFD[31my  1']);
   });
 });

@@ -107,6 +107,32 @@ describe('files of lm-evaluation-harness', { timeout: 60_000 }, () => {
     expect(await readdir(join(folder, 'refused', 'stories260k'))).toEqual([]);
   });
 
+  it('lie in the folder whatever a task and a model are called', async () => {
+    const [id = ''] = ids;
+    const named = openRunStore(join(folder, 'named'));
+    const to = join(named.folder, 'runs', id);
+    await cp(join(store.folder, 'runs', id), to, { recursive: true });
+    const run: RunFile = JSON.parse(await readFile(join(to, 'run.json'), 'utf8'));
+    const other = {
+      ...run,
+      model: { ...run.model, name: '..' },
+      benchmark: { ...run.benchmark, task: '../../a\u0007b' },
+    };
+    await writeFile(join(to, 'run.json'), JSON.stringify(other));
+    const place = join(folder, 'deep', 'named');
+    const files = await exportRuns(named, [id], { format: 'lm-eval', folder: place }, { softbench: '0' });
+    const time = /results_(.*)\.json$/.exec(files[0] ?? '')?.[1];
+    expect(files.map((file) => relative(place, file).replaceAll('\\', '/'))).toEqual([
+      `__/results_${time}.json`,
+      `__/samples_..__..__a__b_${time}.jsonl`,
+    ]);
+    const again = openRunStore(join(folder, 'named-again'));
+    await importResults([place], again, { softbench: '0' });
+    const [back] = (await again.list()).runs;
+    expect(back?.run.model.name).toBe('..');
+    expect(back?.run.benchmark.task).toBe('../../a\u0007b');
+  });
+
   it('come back with the same scores', async () => {
     const back = openRunStore(join(folder, 'back'));
     await write('lm-eval', join(folder, 'again'));
