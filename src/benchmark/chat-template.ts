@@ -7,12 +7,14 @@ import { isDict, isNumber, PythonError, PythonFloat, repr, rightStrip, str, stri
 import { strftime } from './strftime.ts';
 import { type Environment, Template } from './template.ts';
 import { argument } from './template-filters.ts';
-import type { Arguments } from './template-scope.ts';
-import { Undefined } from './template-scope.ts';
+import { type Arguments, Undefined } from './template-scope.ts';
 import type { Chat, ChatMessage } from './types.ts';
 
 /** Where the last message ends in the rendered text is found by this mark. */
 const continueMark = 'CONTINUE_FINAL_MESSAGE_TAG ';
+
+const mendTemplate =
+  'Mend the template in the model folder, choose another of its templates by name, or ask without a chat template.';
 
 const environment = (now: () => Date): Environment => ({
   grammar: { trimBlocks: true, lstripBlocks: true, keepTrailingNewline: false, chatTags: true },
@@ -48,7 +50,10 @@ export class ChatTemplate implements NonNullable<Chat['template']> {
       this.template = new Template(source, environment(now));
     } catch (thrown) {
       if (!(thrown instanceof PythonError)) throw thrown;
-      throw new HumanError('bad-input', `The model's chat template: ${thrown.message}`, { cause: thrown });
+      throw new HumanError('bad-input', `The model's chat template cannot be read: ${thrown.message}`, {
+        todo: mendTemplate,
+        cause: thrown,
+      });
     }
   }
 
@@ -71,6 +76,7 @@ export class ChatTemplate implements NonNullable<Chat['template']> {
     } catch (thrown) {
       if (!(thrown instanceof PythonError)) throw thrown;
       throw new HumanError('bad-input', `The model's chat template refuses the conversation: ${thrown.message}`, {
+        todo: mendTemplate,
         cause: thrown,
       });
     }

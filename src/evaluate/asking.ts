@@ -96,7 +96,9 @@ function windowsOf(reader: Reader, text: string): Pair[] {
   const tokens = encodeText(reader.model.tokenizer, text);
   const prefix = prefixToken(reader.model.tokenizer);
   if (prefix === null)
-    throw new HumanError('bad-input', 'The model has no start token to measure the likelihood of whole texts behind.');
+    throw new HumanError('bad-input', 'The model has no start token to measure the likelihood of whole texts behind.', {
+      todo: 'Name a `bos_token` or `eos_token` in its tokenizer_config.json; lm-evaluation-harness takes one of them.',
+    });
   return rollingWindows(tokens, prefix, Math.min(roomOf(reader), Math.max(1, tokens.length)));
 }
 

@@ -178,7 +178,10 @@ export async function ask(
         let bytes = 0;
         for await (const part of response as AsyncIterable<Buffer>) {
           bytes += part.length;
-          if (bytes > largestAnswer) throw new HumanError('engine', `${address.host} sends an answer without end.`);
+          if (bytes > largestAnswer)
+            throw new HumanError('engine', `${address.host} sends an answer without end.`, {
+              todo: 'Check HF_ENDPOINT, and a proxy or mirror in between.',
+            });
           parts.push(part);
         }
         return { status, headers: response.headers, body: Buffer.concat(parts) };

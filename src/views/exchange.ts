@@ -101,7 +101,10 @@ export async function exportRun(workbench: Workbench, row: Row): Promise<void> {
   const runs = runsOf(row);
   const [first] = runs;
   const store = first === undefined ? null : workbench.runs.storeOf(first);
-  if (!store) throw new HumanError('missing', 'There is no run with results to export.');
+  if (!store)
+    throw new HumanError('missing', 'There is no run with results to export.', {
+      todo: 'Let one of these runs finish first.',
+    });
   const format = await vscode.window.showQuickPick(
     exportFormats.map(({ name, title, description }) => ({ label: title, detail: description, name })),
     { title: runs.length === 1 ? 'Export the run' : `Export ${runs.length} runs`, placeHolder: 'Format' },
