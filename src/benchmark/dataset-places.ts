@@ -27,7 +27,7 @@ export function datasetPlaces(environment: NodeJS.ProcessEnv = process.env): Dat
  * The mappings of a text as {@link foldersVariable} has it; folders are absolute afterwards.
  * @throws HumanError where it is neither form
  */
-export function readFolders(text: string, base = process.cwd()): Record<string, string> {
+function readFolders(text: string, base = process.cwd()): Record<string, string> {
   if (text.trim() === '') return {};
   if (text.trimStart().startsWith('{')) {
     try {

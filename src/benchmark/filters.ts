@@ -40,7 +40,7 @@ interface FilterRow {
 /** A filter as it stands in a pipeline. */
 export type Stage = ReturnType<FilterRow['build']>;
 
-export function stripPiece(piece: Piece): Piece {
+function stripPiece(piece: Piece): Piece {
   const left = leftStrip(piece.text);
   const skipped = piece.text.length - left.length;
   return { ...piece, text: rightStrip(left), start: piece.start === null ? null : piece.start + skipped };

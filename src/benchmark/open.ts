@@ -223,7 +223,7 @@ async function findDataset(configuration: Configuration, settings: Settings): Pr
 }
 
 /** The splits that a benchmark reads. */
-export const neededSplits = ({ splits }: Settings): string[] => [
+const neededSplits = ({ splits }: Settings): string[] => [
   ...new Set([splits.test, splits.validation, splits.training, splits.fewShot].filter((split) => split !== null)),
 ];
 

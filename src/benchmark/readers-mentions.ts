@@ -35,7 +35,7 @@ const optionSource = (option: string): string => {
   return `${edgeBefore(text)}${text.split(/\s+/).map(escapeSource).join('\\s+')}${edgeBehind(text)}`;
 };
 
-export function optionsSource(options: readonly string[]): string {
+function optionsSource(options: readonly string[]): string {
   const usable = [...new Set(options.map(strip).filter(Boolean))].sort((a, b) => b.length - a.length);
   return usable.map(optionSource).join('|');
 }
@@ -73,7 +73,7 @@ export function mentions(text: string, options: readonly string[]): Mention[] {
 }
 
 /** Is a text that lists the options again: three or more (or all) of them, each at the beginning of its line? */
-export function listsOptions(text: string, all: readonly Mention[], options: readonly string[]): number {
+function listsOptions(text: string, all: readonly Mention[], options: readonly string[]): number {
   const wanted = Math.min(options.length, Math.max(2, Math.min(3, options.length)));
   const heads = all.filter(({ start }) =>
     /(?:^|\n)[ \t]*(?:[-*•–>]|\(?[A-Za-z0-9]{1,2}[).:]\)?|\*\*|["'([]|\s)*$/.test(text.slice(0, start)),
@@ -94,7 +94,7 @@ const joined =
   /^["'”’*_)\s]*(?:,|or\b|and\b|\/|&|and\/or\b|oder\b|ou\b|o\b|或|和|、)\s*(?:(?:the|option|choice|either)\s+)*["'“*_(]*$/i;
 
 /** Is the first of these two named together with the second, as in "Paris or Rome", "A, B"? */
-export const namedTogether = (
+const namedTogether = (
   text: string,
   first: { start: number; length: number },
   second: { start: number },

@@ -11,7 +11,7 @@ const isAccuracy = (metric: string): boolean =>
 const unknown: Share = { value: null, low: 0, high: 1, count: 0, n: 0 };
 
 /** A mean with its interval: Wilson's where it is a share of whole items, else from the standard error. */
-export function shareOfMean({ value, standardError }: ForeignMetric, n: number | null): Share {
+function shareOfMean({ value, standardError }: ForeignMetric, n: number | null): Share {
   if (value === null || value < 0 || value > 1) return unknown;
   const items = n ?? 0;
   const count = value * items;

@@ -15,7 +15,7 @@ import type { ExportContext, ExportedRun } from './export.ts';
 import type { Fields } from './foreign.ts';
 import { writeLines } from './write-lines.ts';
 
-export const everyEvalEverVersion = '0.3.0';
+const everyEvalEverVersion = '0.3.0';
 
 export async function exportEveryEvalEver(
   runs: readonly ExportedRun[],

@@ -19,7 +19,7 @@ import { generationKwargs, SampleRows } from './lm-eval-rows.ts';
 import { writeLines } from './write-lines.ts';
 
 /** The version whose files these are. */
-export const lmEvalVersion = '0.4.13';
+const lmEvalVersion = '0.4.13';
 
 /** @returns the files written */
 export async function exportLmEval(
@@ -56,7 +56,7 @@ function modelName(run: RunFile): string {
 }
 
 /** `sanitize_model_name` of the harness; beyond it, control characters are replaced, and a name of dots leads nowhere. */
-export const sanitized = (name: string): string =>
+const sanitized = (name: string): string =>
   name.replace(/["<>:/|\\?*[\]\p{Cc}]+/gu, '__').replace(/^\.{1,2}$/, '__');
 
 /** The harness writes a task's name as it is: what would lead out of the folder, or is in no file's name, is replaced. */

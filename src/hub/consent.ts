@@ -6,7 +6,7 @@ import type { HubFile, Listing } from './listing.ts';
 import { kindWords, pageAddress } from './repository.ts';
 import type { HubSettings } from './settings.ts';
 
-export const sizeWords = (bytes: number): string =>
+const sizeWords = (bytes: number): string =>
   bytes >= 1e9
     ? `${(bytes / 1e9).toFixed(1)} GB`
     : bytes >= 1e5
