@@ -94,11 +94,8 @@ const joined =
   /^["'”’*_)\s]*(?:,|or\b|and\b|\/|&|and\/or\b|oder\b|ou\b|o\b|或|和|、)\s*(?:(?:the|option|choice|either)\s+)*["'“*_(]*$/i;
 
 /** Is the first of these two named together with the second, as in "Paris or Rome", "A, B"? */
-const namedTogether = (
-  text: string,
-  first: { start: number; length: number },
-  second: { start: number },
-): boolean => joined.test(text.slice(first.start + first.length, second.start));
+const namedTogether = (text: string, first: { start: number; length: number }, second: { start: number }): boolean =>
+  joined.test(text.slice(first.start + first.length, second.start));
 
 export type Decision = { option: string; start: number; length: number } | 'undecided' | null;
 

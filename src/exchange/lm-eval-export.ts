@@ -56,8 +56,7 @@ function modelName(run: RunFile): string {
 }
 
 /** `sanitize_model_name` of the harness; beyond it, control characters are replaced, and a name of dots leads nowhere. */
-const sanitized = (name: string): string =>
-  name.replace(/["<>:/|\\?*[\]\p{Cc}]+/gu, '__').replace(/^\.{1,2}$/, '__');
+const sanitized = (name: string): string => name.replace(/["<>:/|\\?*[\]\p{Cc}]+/gu, '__').replace(/^\.{1,2}$/, '__');
 
 /** The harness writes a task's name as it is: what would lead out of the folder, or is in no file's name, is replaced. */
 const inFileName = (task: string): string => task.replace(/[/\\\p{Cc}]+/gu, '__');
