@@ -154,6 +154,8 @@ export interface Benchmark {
   readonly metricList?: readonly MetricSetting[];
   /** Outputs an item (`repeats`); 1 where absent. */
   readonly repeats?: number;
+  /** False where outputs are kept and nobody judges them (evaluate/predict-only.ts). */
+  readonly scored?: false;
   /** False where only likelihoods are asked for; true where absent. */
   readonly generates?: boolean;
   /** The same benchmark with likelihoods only. @throws HumanError where there are none */
