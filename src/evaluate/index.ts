@@ -7,5 +7,4 @@ export { formulaLearningRate } from './learning-rate.ts';
 export { rescore } from './rescore.ts';
 export type * from './response-cache.ts';
 export type * from './run-store.ts';
-export { encodeExample, encodePair } from './text.ts';
 export * from './tune.ts';

@@ -1,5 +1,5 @@
 /** The Hugging Face Hub: its cache on disk, what a repository holds, and downloads into that cache on consent. */
-export { cachedSnapshot, filesBelow, hubCache, hubHome, repositoryFolder } from './cache.ts';
+export { cachedSnapshot, filesBelow, hubCache, hubHome } from './cache.ts';
 export { consentLines } from './consent.ts';
 export { type FetchProgress, fetchFiles, readText } from './fetch-files.ts';
 export { type HubFile, type Listing, listRepository } from './listing.ts';

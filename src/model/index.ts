@@ -1,13 +1,9 @@
 /** A model folder in Hugging Face layout: which files it has, what its graph takes and gives, its tokenizer, its identity. */
-export { digestFiles } from './digest.ts';
 export { type ModelPlan, planModel } from './download.ts';
 export {
   contextLengthOf,
-  graphFiles,
   hiddenSizeOf,
-  type ModelFolder,
   readModelFolder,
-  tokenIdsOf,
 } from './folder.ts';
 export { integerOf, isObject, type JsonObject, readJsonFile, stringOf } from './json.ts';
 export { identify, type ModelFiles, openModelFiles } from './model-files.ts';

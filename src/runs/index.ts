@@ -2,7 +2,6 @@
 export type { RunFolder, RunStore, RunWriter } from '../evaluate/run-store.ts';
 export { exportAdapter, importAdapter } from './adapter.ts';
 export { makeFolder, writeWhole } from './files.ts';
-export { holderOf } from './lock.ts';
-export { readSoftPrompt, writeSoftPrompt } from './soft-prompt-file.ts';
+export { readSoftPrompt } from './soft-prompt-file.ts';
 export { DiskRunStore, openRunStore } from './store.ts';
 export { runFiles } from './writer.ts';
