@@ -2,7 +2,7 @@
 
 import { PythonRandom } from '../benchmark/python-random.ts';
 import type { Benchmark, Item } from '../benchmark/types.ts';
-import { bigBenchMeasures, bigBenchScores, bootstrapIterations, metricScore, scores } from '../metrics/index.ts';
+import { bigBenchMeasures, bigBenchScores, bootstrapIterations, mean, metricScore, scores } from '../metrics/index.ts';
 import type { ItemRecord, MetricScore, MetricValue, RunSummary } from '../shared/results.ts';
 import { bigBenchRow } from './records.ts';
 
@@ -107,8 +107,6 @@ function goldAnswers(benchmark: Benchmark, item: Item, record: ItemRecord): stri
 /** How many of the choices are right. */
 const bestCount = ({ scores }: { scores?: readonly number[] }): number =>
   scores ? scores.filter((score) => score === Math.max(...scores)).length : 1;
-
-const mean = (values: readonly number[]): number => values.reduce((sum, x) => sum + x, 0) / values.length;
 
 function byFrequency(answers: readonly string[]): string[] {
   const counts = new Map<string, number>();

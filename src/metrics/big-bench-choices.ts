@@ -13,7 +13,9 @@ export function gradedOf(choices: ItemRecord['choices']): Graded[] {
 }
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
-const mean = (values: readonly number[]): number | null => (values.length > 0 ? sum(values) / values.length : null);
+/** Null where there are none. */
+export const meanOrNull = (values: readonly number[]): number | null =>
+  values.length > 0 ? sum(values) / values.length : null;
 
 /** Index of the largest value, the first of equals. (BIG-bench draws among equal likelihoods by a hash of theirs.) */
 function largest(values: readonly number[]): number {
@@ -24,7 +26,7 @@ function largest(values: readonly number[]): number {
 
 /** Mean score of the likeliest choices. */
 export const multipleChoiceGrade = (items: readonly Graded[]): number | null =>
-  mean(items.map(({ scores, logLikelihoods }) => scores[largest(logLikelihoods)] ?? 0));
+  meanOrNull(items.map(({ scores, logLikelihoods }) => scores[largest(logLikelihoods)] ?? 0));
 
 /** The model's probabilities among the choices, and the scores as a distribution (zeros where they add up to 0). */
 function distributions({ scores, logLikelihoods }: Graded): { model: number[]; target: number[] } {
@@ -39,7 +41,7 @@ function distributions({ scores, logLikelihoods }: Graded): { model: number[]; t
 
 /** Brier score over all choices of all items: Σ t (p − 1)² + (1 − t) p², by choice. */
 export function brierScore(items: readonly Graded[]): number | null {
-  return mean(
+  return meanOrNull(
     items.flatMap((item) => {
       const { model, target } = distributions(item);
       return model.map((p, at) => {
@@ -71,11 +73,13 @@ export function expectedCalibrationError(items: readonly Graded[]): number | nul
 
 /** Mean over items of Σ score × log p, p not normalised among the choices. */
 export const weightedLogProbabilities = (items: readonly Graded[]): number | null =>
-  mean(items.map(({ scores, logLikelihoods }) => sum(scores.map((score, at) => score * (logLikelihoods[at] ?? 0)))));
+  meanOrNull(
+    items.map(({ scores, logLikelihoods }) => sum(scores.map((score, at) => score * (logLikelihoods[at] ?? 0)))),
+  );
 
 /** Mean over items of Σ score × p, p not normalised among the choices. */
 export const weightedProbabilities = (items: readonly Graded[]): number | null =>
-  mean(
+  meanOrNull(
     items.map(({ scores, logLikelihoods }) =>
       sum(scores.map((score, at) => score * Math.exp(logLikelihoods[at] ?? 0))),
     ),
@@ -96,5 +100,5 @@ export function macroF1(items: readonly Graded[]): number | null {
     add(gold, gold === found ? 1 : 0);
     add(found, 0);
   }
-  return mean([...counts.values()].map(({ both, either }) => (2 * both) / either));
+  return meanOrNull([...counts.values()].map(({ both, either }) => (2 * both) / either));
 }

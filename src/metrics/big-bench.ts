@@ -6,6 +6,7 @@ import {
   expectedCalibrationError,
   gradedOf,
   macroF1,
+  meanOrNull,
   multipleChoiceGrade,
   weightedLogProbabilities,
   weightedProbabilities,
@@ -19,11 +20,8 @@ export interface BigBenchRow {
   references: readonly string[];
 }
 
-const mean = (values: readonly number[]): number | null =>
-  values.length > 0 ? values.reduce((sum, value) => sum + value, 0) / values.length : null;
-
 const shareRight = (rows: readonly BigBenchRow[]): number | null =>
-  mean(rows.map(({ record }) => Number(record.right)));
+  meanOrNull(rows.map(({ record }) => Number(record.right)));
 
 const ofChoices =
   (score: typeof multipleChoiceGrade) =>

@@ -1,4 +1,5 @@
 /** How well one ranking foretells another: of base models and of their post-trained versions, mode by mode. */
+import { mean } from './aggregation.ts';
 import { type BootstrapOptions, bootstrapInterval } from './bootstrap.ts';
 
 const sign = (x: number): number => (x > 0 ? 1 : x < 0 ? -1 : 0);
@@ -42,7 +43,6 @@ export function averageRanks(values: readonly number[]): number[] {
 
 /** Pearson's correlation; NaN where one list is constant. */
 function correlation(a: readonly number[], b: readonly number[]): number {
-  const mean = (values: readonly number[]): number => values.reduce((sum, x) => sum + x, 0) / values.length;
   const [middleA, middleB] = [mean(a), mean(b)];
   let [both, squareA, squareB] = [0, 0, 0];
   a.forEach((x, i) => {
