@@ -88,7 +88,7 @@ export async function build({
           ...common,
           // The page's own rules after those that all pages share.
           stdin: {
-            contents: `@import './style.css'; @import './imported.css'; @import './${page}/page.css';`,
+            contents: `@import './style.css'; @import './${page}/page.css';`,
             resolveDir: join(root, 'webview'),
             loader: 'css',
           },

@@ -10,7 +10,7 @@ import { parseFilter, valueGiven, withValue } from './filter.ts';
 import { filterHelp, headCells, rowElement } from './item-row.ts';
 import { hasKey, isSortKey, keyOf, type Row, type RowTable, type Sorting, type SortKey, sortRows } from './rows.ts';
 
-/** Must agree with `--row-height` of page.css. */
+/** Must agree with `--row-height` of frame.css. */
 const rowHeight = 26;
 /** Rows drawn beyond the visible ones, so that a quick scroll does not show gaps. */
 const overscan = 8;
