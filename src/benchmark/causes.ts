@@ -2,7 +2,8 @@
  * Why an output is not in the required format: one row a cause, the first that holds is the item's. The order goes from
  * what leaves nothing else to say (empty, refusal) over what the answer looks like to whether there is one at all.
  */
-import type { FailureCause, Reading, StopReason } from '../shared/results.ts';
+import type { FailureCause } from '../shared/failure-causes.ts';
+import type { Reading, StopReason } from '../shared/results.ts';
 import { eitherNumber, numbersIn } from './number-value.ts';
 import { strip } from './python.ts';
 import { answerPart, runOnAt, wordsOf } from './readers-common.ts';

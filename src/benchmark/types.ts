@@ -1,10 +1,10 @@
 /** What a benchmark file becomes once it is read. */
 
 import type { Place } from '../shared/errors.ts';
+import type { FailureCause } from '../shared/failure-causes.ts';
 import type { PromptMode } from '../shared/modes.ts';
 import type {
   ChatRequest,
-  FailureCause,
   FilteredMetrics,
   GenerationOptions,
   Reading,

@@ -1,6 +1,7 @@
 /** Samples of "Every Eval Ever": one row a sample and result, brought into the form of lm-evaluation-harness's samples. */
 import { HumanError } from '../shared/errors.ts';
-import { failureCauses, type ItemRecord, type MetricValue, type StopReason } from '../shared/results.ts';
+import { failureCauses } from '../shared/failure-causes.ts';
+import type { ItemRecord, MetricValue, StopReason } from '../shared/results.ts';
 import { likelihoodFilter } from './every-eval-ever-export.ts';
 import { type Fields, fieldsOf, listOf, numberOf, textOf, textsOf } from './foreign.ts';
 import type { LmEvalSample } from './lm-eval-samples.ts';

@@ -1,5 +1,6 @@
 /** F, S, K, L, LL of one mode, and what stands beside them: the constant answer, the commonest answer, chance, causes. */
-import type { FailureCause, ItemRecord, Scores, Share } from '../shared/results.ts';
+import type { FailureCause } from '../shared/failure-causes.ts';
+import type { ItemRecord, Scores, Share } from '../shared/results.ts';
 import { share } from './intervals.ts';
 
 /** What is counted of an item; an ItemRecord has it. */

@@ -1,6 +1,8 @@
 /** What is checked of a file of a run before it is trusted: the fields that others rely on, with their types. */
+
+import { failureCauses } from '../shared/failure-causes.ts';
 import { isPromptMode } from '../shared/modes.ts';
-import { failureCauses, type ItemRecord, type RunFile, type RunSummary, type TuningRecord } from '../shared/results.ts';
+import type { ItemRecord, RunFile, RunSummary, TuningRecord } from '../shared/results.ts';
 
 /** Says what is wrong with a value at `path`, or null. */
 type Check = (value: unknown, path: string) => string | null;

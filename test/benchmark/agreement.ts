@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { causeOf } from '../../src/benchmark/causes.ts';
 import { readers } from '../../src/benchmark/readers.ts';
 import type { AnswerKind } from '../../src/benchmark/types.ts';
-import type { FailureCause, StopReason } from '../../src/shared/results.ts';
+import type { FailureCause } from '../../src/shared/failure-causes.ts';
+import type { StopReason } from '../../src/shared/results.ts';
 
 export interface LabelledOutput {
   id: string;

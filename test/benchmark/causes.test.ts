@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { causeOf } from '../../src/benchmark/causes.ts';
 import { readers } from '../../src/benchmark/readers.ts';
 import type { AnswerKind } from '../../src/benchmark/types.ts';
-import { type FailureCause, failureCauses, type StopReason } from '../../src/shared/results.ts';
+import { type FailureCause, failureCauses } from '../../src/shared/failure-causes.ts';
+import type { StopReason } from '../../src/shared/results.ts';
 
 const eggs =
   'Question: Janet has 16 eggs a day and sells all but 7 of them for 2 dollars each. How much does she make every day at the market?\nAnswer:';

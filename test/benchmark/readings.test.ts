@@ -12,7 +12,8 @@ import {
   openBenchmark,
 } from '../../src/benchmark/index.ts';
 import { inferKind, readers } from '../../src/benchmark/readers.ts';
-import { causeSentences, failureCauses, type StopReason } from '../../src/shared/results.ts';
+import { causeSentences, failureCauses } from '../../src/shared/failure-causes.ts';
+import type { StopReason } from '../../src/shared/results.ts';
 
 let folder = '';
 beforeAll(() => {

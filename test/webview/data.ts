@@ -1,15 +1,9 @@
 /** Made-up but real-shaped runs for the page tests: seeded, with every verdict, several causes and hostile texts. */
+
+import type { FailureCause } from '../../src/shared/failure-causes.ts';
 import { type PromptMode, usesExamples, usesSoftPrompt } from '../../src/shared/modes.ts';
 import type { ItemDetail, LeaderboardView, ModeResult, ResultsView } from '../../src/shared/protocol.ts';
-import type {
-  FailureCause,
-  ItemRecord,
-  RunFile,
-  RunSummary,
-  Scores,
-  Share,
-  TuningRecord,
-} from '../../src/shared/results.ts';
+import type { ItemRecord, RunFile, RunSummary, Scores, Share, TuningRecord } from '../../src/shared/results.ts';
 
 /** Uniform numbers in [0, 1) by seed (mulberry32). */
 export function uniform(seed: number): () => number {

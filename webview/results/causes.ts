@@ -1,9 +1,9 @@
 /** How the outputs split by verdict, and why the strict reading rejected them; a click filters the item table. */
 import { share } from '../../src/metrics/index.ts';
+import { causeSentences, type FailureCause, failureCauses } from '../../src/shared/failure-causes.ts';
 import { likelihoodsOnlyNote } from '../../src/shared/likelihood-words.ts';
 import type { PromptMode } from '../../src/shared/modes.ts';
 import type { ResultsView } from '../../src/shared/protocol.ts';
-import { causeSentences, type FailureCause, failureCauses } from '../../src/shared/results.ts';
 import { type Child, h, render } from '../dom.ts';
 import { count, percent } from '../format.ts';
 import { verdictIcon } from '../icons.ts';

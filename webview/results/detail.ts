@@ -1,8 +1,9 @@
 /** The detail pane: one output with its prompt, what was read where, why it failed, and the item in the other modes. */
+
+import { causeSentences } from '../../src/shared/failure-causes.ts';
 import { type PromptMode, usesSoftPrompt } from '../../src/shared/modes.ts';
 import type { ItemDetail, ResultsView } from '../../src/shared/protocol.ts';
 import type { ItemRecord, Reading } from '../../src/shared/results.ts';
-import { causeSentences } from '../../src/shared/results.ts';
 import { positionOf } from '../../src/shared/soft-prompt-words.ts';
 import { type Child, h } from '../dom.ts';
 import { count } from '../format.ts';

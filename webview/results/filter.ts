@@ -4,8 +4,8 @@
  * looked for in the output, the gold answer and what was read. Errors carry their place in the text.
  */
 import { likelihoodVerdict } from '../../src/metrics/index.ts';
+import { failureCauses } from '../../src/shared/failure-causes.ts';
 import { promptModes } from '../../src/shared/modes.ts';
-import { failureCauses } from '../../src/shared/results.ts';
 import { verdictNames } from '../terms.ts';
 import type { Row } from './rows.ts';
 

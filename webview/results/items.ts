@@ -1,6 +1,7 @@
 /** The item table: every item × mode, filtered and sorted, drawn only where it is seen. */
+
+import { failureCauses } from '../../src/shared/failure-causes.ts';
 import { promptModes } from '../../src/shared/modes.ts';
-import { failureCauses } from '../../src/shared/results.ts';
 import { debounced, h, onNextFrame } from '../dom.ts';
 import { count } from '../format.ts';
 import { shownVerdicts, verdicts } from '../terms.ts';

@@ -1,7 +1,8 @@
 /** An item as Markdown, for an issue or a message. */
+
+import { causeSentences } from '../../src/shared/failure-causes.ts';
 import type { ItemDetail, ResultsView } from '../../src/shared/protocol.ts';
 import type { ItemRecord } from '../../src/shared/results.ts';
-import { causeSentences } from '../../src/shared/results.ts';
 import { verdictOf, verdicts } from '../terms.ts';
 import { visible } from '../text.ts';
 import { likelihoodText } from './item-row.ts';
