@@ -21,9 +21,11 @@ import type { Benchmark, Item, Problem } from './types.ts';
  */
 export async function openBenchmark(file: string): Promise<Benchmark> {
   const { benchmark, problems, group } = await checkBenchmark(file);
-  const error = problems.find(({ severity }) => severity === 'error');
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  // Fetching data mends nothing where something else is wrong.
+  const error = errors.find(({ code }) => code !== 'missing-dataset') ?? errors[0];
   if (error) {
-    const more = problems.filter(({ severity }) => severity === 'error').length - 1;
+    const more = errors.length - 1;
     const kind =
       error.code.startsWith('missing-file') || ['missing-data', 'missing-dataset'].includes(error.code)
         ? 'missing'
@@ -120,7 +122,10 @@ function inOrder(problems: readonly Problem[], file: string): Problem[] {
   const functions = new Set(
     problems.filter(({ code }) => code === 'python-function').map(({ end }) => JSON.stringify(end)),
   );
+  // Keys that seem to be missing stand in the file that is.
+  const isComplete = !problems.some(({ code }) => code === 'missing-include' || code === 'include-cycle');
   return problems
+    .filter(({ code }) => isComplete || code !== 'missing-key')
     .filter(
       ({ code, end }) =>
         !['wrong-type', 'wrong-value', 'unknown-filter'].includes(code) || !functions.has(JSON.stringify(end)),

@@ -1,4 +1,5 @@
 /** `softbench cache …`, and what the job commands say of the cache of responses. */
+import { join } from 'node:path';
 import { cacheStatus, clearCache } from '../responses/index.ts';
 import type { JobRequest } from '../shared/protocol.ts';
 import { defaultCacheBytes } from '../shared/response-words.ts';
@@ -68,13 +69,17 @@ export const clearCommand: Command = {
   options: { ...storeOption, ...commonOptions },
   async run(given, terminal) {
     operands(given, [] as const);
-    const { freed, inUse } = clearCache(storeFolder(given));
-    if (terminal.json) terminal.printJson({ freed, inUse });
+    const { freed, inUse, failed } = clearCache(storeFolder(given));
+    if (terminal.json) terminal.printJson({ freed, inUse, failed });
     else {
       terminal.print(`${megabytes(freed)} freed.`);
       if (inUse)
         terminal.note(`${inUse} ${inUse === 1 ? 'file is' : 'files are'} being written by a running job and stay.`);
+      if (failed)
+        terminal.note(
+          `${failed} ${failed === 1 ? 'file' : 'files'} could not be removed. May you write in ${join(storeFolder(given), 'responses')}?`,
+        );
     }
-    return exitCodes.done;
+    return failed > 0 ? exitCodes.failed : exitCodes.done;
   },
 };

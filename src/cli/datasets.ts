@@ -4,6 +4,7 @@ import { delimiter, resolve } from 'node:path';
 import {
   type BenchmarkDataset,
   canDownload,
+  checkBenchmark,
   type DatasetNeed,
   datasetConsent,
   datasetOf,
@@ -48,6 +49,9 @@ export function mapDatasetFolders(given: Given, environment: NodeJS.ProcessEnv =
   environment[foldersVariable] = JSON.stringify({ ...known, ...Object.fromEntries(mappings) });
 }
 
+/** Problems that are there because the data is not. */
+const ofData = new Set(['missing-dataset', 'missing-data', 'wrong-dataset', 'unknown-split']);
+
 /**
  * Before a benchmark is run: where its data set is not here, offers to fetch it. Nothing is asked of the network without
  * --download or a yes.
@@ -59,6 +63,9 @@ export async function obtainData(benchmarkFile: string, given: Given, terminal: 
   const { missing } = dataset;
   // A configuration or split that the data set does not have is not mended by fetching it.
   if (missing.kind !== 'missing') return;
+  // Nor is anything else that stands in the way, which the job will say.
+  const { problems } = await checkBenchmark(benchmarkFile);
+  if (problems.some(({ severity, code }) => severity === 'error' && !ofData.has(code))) return;
   if (!given.flag('download')) {
     const { ask } = terminal.surroundings;
     if (!ask)

@@ -1,9 +1,9 @@
 /** `softbench leaderboard`: the newest finished run of each model × benchmark × mode. */
 import { resolve } from 'node:path';
-import { figureWords, metricRows, shareNames } from '../metrics/index.ts';
+import { figureOf, figureWords, metricRows, shareNames } from '../metrics/index.ts';
 import { makeFolder, openRunStore, writeWhole } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
-import { isPromptMode, promptModes } from '../shared/modes.ts';
+import { isPromptMode, type PromptMode, promptModes } from '../shared/modes.ts';
 import { leaderboard, leaderboardCsv, leaderboardMarkdown, rankModels } from '../study/index.ts';
 import { type Command, commonOptions, exitCodes, operands, storeFolder, storeOption } from './command.ts';
 import { table } from './terminal.ts';
@@ -51,7 +51,7 @@ export const leaderboardCommand: Command = {
       if (view.cells.length === 0) terminal.note(`There are no finished runs in ${storeFolder(given)}.`);
       else if (rankings.every(({ models }) => models.length === 0))
         terminal.note(
-          `No finished run is to be ranked by ${metric} in the mode ${mode}. There are runs with --mode ${[...new Set(view.cells.map((cell) => cell.mode))].join(', ')}.`,
+          `No finished run is to be ranked by ${metric} in the mode ${mode}. ${elsewhere(view, mode, known)}`,
         );
       for (const { task, models } of rankings) {
         if (models.length === 0) continue;
@@ -74,6 +74,15 @@ export const leaderboardCommand: Command = {
     return exitCodes.done;
   },
 };
+
+/** What there is to rank by: other metrics of this mode, else other modes. */
+function elsewhere({ cells }: ReturnType<typeof leaderboard>, mode: PromptMode, metrics: readonly string[]): string {
+  const ofMode = cells.filter((cell) => cell.mode === mode);
+  if (ofMode.length === 0)
+    return `There are runs with --mode ${[...new Set(cells.map((one) => one.mode))].join(', ')}.`;
+  const measured = metrics.filter((key) => ofMode.some(({ cell }) => figureOf(cell.summary, key)));
+  return measured.length > 0 ? `Runs of this mode have --metric ${measured.join(' ')}.` : 'Its runs have no scores.';
+}
 
 async function exportTable(file: string, view: ReturnType<typeof leaderboard>): Promise<void> {
   const write = file.endsWith('.csv') ? leaderboardCsv : file.endsWith('.md') ? leaderboardMarkdown : null;

@@ -21,6 +21,12 @@ export async function runCommandLine(argv: readonly string[], surroundings: Surr
       terminal.print(surroundings.version);
       return exitCodes.done;
     }
+    const [, second] = argv;
+    const asksForGroup = second === '--help' || second === '-h';
+    if (asksForGroup && commands.every(({ name }) => name !== first) && inGroup(first).length > 0) {
+      terminal.print(groupHelp(first));
+      return exitCodes.done;
+    }
     const { command, rest } = findCommand(argv);
     if (rest.includes('--help') || rest.includes('-h')) {
       terminal.print(commandHelp(command));
@@ -53,9 +59,9 @@ function findCommand(argv: readonly string[]): { command: Command; rest: readonl
     if (command && argv.length >= words) return { command, rest: argv.slice(words) };
   }
   const [first = '', second] = argv;
-  const inGroup = commands.filter(({ name }) => name.startsWith(`${first} `));
-  if (inGroup.length) {
-    const names = inGroup.map(({ name }) => `"softbench ${name}"`).join(', ');
+  const group = inGroup(first);
+  if (group.length) {
+    const names = group.map(({ name }) => `"softbench ${name}"`).join(', ');
     throw new HumanError('bad-input', `"${first}" needs ${second ? 'another' : 'one more'} word.`, {
       todo: `Use ${names}.`,
     });
@@ -69,14 +75,24 @@ function findCommand(argv: readonly string[]): { command: Command; rest: readonl
   });
 }
 
+/** Commands of two words that begin with this one. */
+const inGroup = (first: string): Command[] => commands.filter(({ name }) => name.startsWith(`${first} `));
+
+function commandList(list: readonly Command[]): string[] {
+  const width = Math.max(...list.map(({ name }) => name.length));
+  return list.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`);
+}
+
+const groupHelp = (first: string): string =>
+  [`Usage: softbench ${first} COMMAND …`, '', ...commandList(inGroup(first))].join('\n');
+
 function generalHelp(): string {
-  const width = Math.max(...commands.map(({ name }) => name.length));
   return [
     'softbench: fair language-model benchmarks on your own machine.',
     '',
     'Usage: softbench COMMAND …',
     '',
-    ...commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
+    ...commandList(commands),
     '',
     '  --version  print the version',
     '  --help     this help; "softbench COMMAND --help" has the options of a command',

@@ -45,15 +45,20 @@ function aboutOf(context: string): Record<string, unknown> {
   }
 }
 
-/** Removes all that nobody is writing to. @returns bytes freed, and files that were in use and stay */
-export function clearCache(storeFolder: string): { freed: number; inUse: number } {
+/**
+ * Removes all that nobody is writing to.
+ * @returns bytes freed; files that are in use and stay; files that could not be removed (no permission, or held open)
+ */
+export function clearCache(storeFolder: string): { freed: number; inUse: number; failed: number } {
   const contexts = listContexts(join(storeFolder, responsesFolder));
   const shards = contexts.flatMap(listShards);
   const freed = shards
     .filter(({ live }) => !live)
     .reduce((total, shard) => total + (remove(shard) ? shard.bytes : 0), 0);
   contexts.forEach(tidy);
-  return { freed, inUse: contexts.flatMap(listShards).length };
+  const left = contexts.flatMap(listShards);
+  const inUse = left.filter(({ live }) => live).length;
+  return { freed, inUse, failed: left.length - inUse };
 }
 
 /** Removes what was longest unused until all shards together take at most `limitBytes`. */

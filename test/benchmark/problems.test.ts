@@ -512,9 +512,28 @@ describe('include', () => {
     const { problems } = await checkBenchmark(file('x.yaml'), 'task: x\ninclude: [nowhere.yaml]\n');
     expect(problems.find(({ code }) => code === 'missing-include')).toMatchObject({ place: { line: 2, column: 11 } });
   });
+
+  test('keys that the missing file would give are not missed', async () => {
+    const { problems } = await checkBenchmark(file('x.yaml'), 'task: x\ninclude: nowhere.yaml\n');
+    expect(problems.map(({ code }) => code)).toEqual(['missing-include']);
+  });
 });
 
 describe('openBenchmark', () => {
+  test('of a data set that is not here says first what is wrong besides: fetching it would not help', async () => {
+    const lines = [
+      'task: x',
+      'dataset_path: nobody/nothing-of-the-kind',
+      'test_split: test',
+      'output_type: generate_until',
+    ];
+    writeFileSync(
+      file('far.yaml'),
+      [...lines, 'doc_to_text: !function utils.text', 'doc_to_target: "{{a}}"', ''].join('\n'),
+    );
+    await expect(openBenchmark(file('far.yaml'))).rejects.toThrow(/`doc_to_text` is the Python function `utils\.text`/);
+  });
+
   test('throws the first error with its place', async () => {
     writeFileSync(file('bad.yaml'), change('num_fewshot', 'num_fewshot: many').concat('repeats: 0\n'));
     const error = await openBenchmark(file('bad.yaml')).catch((thrown: unknown) => thrown);

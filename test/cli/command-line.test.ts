@@ -27,6 +27,14 @@ const softbench = (args: string[], onOutput?: OnOutput): Promise<Outcome> =>
   runProgram({ program, workerFile, folder }, args, onOutput);
 
 describe('arguments', () => {
+  it('help of a word that several commands begin with lists them', async () => {
+    const { code, stdout } = await softbench(['cache', '--help']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^Usage: softbench cache COMMAND …\n\n {2}cache status {2}say.*\n {2}cache clear {3}remove.*\n$/,
+    );
+  });
+
   it.each([
     [[], 'Usage: softbench COMMAND'],
     [['tunne', 'sums.yaml'], 'There is no command "tunne". Did you mean "tune"?'],
@@ -189,6 +197,8 @@ describe('a job', () => {
     expect(show.stdout).toContain('soft-prompt 3: wrong · gold "#9"');
     const ranks = await softbench(['leaderboard', '--mode', 'few-shot']);
     expect(ranks.stderr).toContain('in the mode few-shot. There are runs with --mode soft-prompt.');
+    const metrics = await softbench(['leaderboard', '--metric', 'LL']);
+    expect(metrics.stderr).toContain('ranked by LL in the mode soft-prompt. Runs of this mode have --metric F S K L.');
     const adapter = await softbench(['runs', 'export-adapter', modes[0].run, 'adapter', '--base-model', 'org/name']);
     expect(adapter.code).toBe(0);
     const config = JSON.parse(await readFile(join(folder, 'adapter', 'adapter_config.json'), 'utf8'));

@@ -165,7 +165,7 @@ describe('the cache of responses', () => {
     const { value } = await json(['cache', 'status']);
     expect(value).toMatchObject({ files: 1, contexts: [{ model: 'scripted', provider: 'cpu' }] });
     expect((await softbench(['cache', 'status'])).stdout).toMatch(/scripted +cpu/);
-    expect((await json(['cache', 'clear'])).value).toEqual({ freed: value.bytes, inUse: 0 });
+    expect((await json(['cache', 'clear'])).value).toEqual({ freed: value.bytes, inUse: 0, failed: 0 });
     const again = await json(['evaluate', 'generous.yaml', '--model', 'm']);
     expect(again.value.modes[0].responses).toEqual({ cached: 0, computed: 12 });
   });

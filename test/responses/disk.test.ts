@@ -239,7 +239,7 @@ describe('the limit', () => {
     const status = cacheStatus(folder);
     expect(status).toMatchObject({ files: 1, contexts: [{ model: 'scripted', provider: 'cpu' }] });
     expect(status.bytes).toBe(statSync(join(contextFolder(), shards()[0] ?? '')).size);
-    expect(clearCache(folder)).toEqual({ freed: status.bytes, inUse: 0 });
+    expect(clearCache(folder)).toEqual({ freed: status.bytes, inUse: 0, failed: 0 });
     expect(cacheStatus(folder)).toMatchObject({ bytes: 0, files: 0, contexts: [] });
     expect((await generate(0, 50)).generated).toHaveLength(50);
 
@@ -252,7 +252,14 @@ describe('the limit', () => {
 
   it('of a store without a cache is no matter', () => {
     expect(cacheStatus(folder)).toMatchObject({ bytes: 0, contexts: [] });
-    expect(clearCache(folder)).toEqual({ freed: 0, inUse: 0 });
+    expect(clearCache(folder)).toEqual({ freed: 0, inUse: 0, failed: 0 });
+  });
+
+  it('says what could not be removed, which is not what is in use', async () => {
+    await generate(0, 5);
+    const { bytes } = cacheStatus(folder);
+    mkdirSync(join(contextFolder(), 'stays.jsonl'));
+    expect(clearCache(folder)).toEqual({ freed: bytes, inUse: 0, failed: 1 });
   });
 });
 
