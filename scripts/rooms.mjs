@@ -9,7 +9,7 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const mayImport = {
   shared: [],
   // what rooms that keep files need of the machine: digests, whole replacement, living processes
-  system: [],
+  system: ['shared'],
   onnx: ['shared'],
   gradient: ['shared', 'onnx'],
   metrics: ['shared'],
@@ -47,6 +47,7 @@ const mayImport = {
   ],
   cli: [
     'shared',
+    'system',
     'hub',
     'libraries',
     'model',

@@ -1,10 +1,11 @@
 /** `softbench leaderboard`: the newest finished run of each model × benchmark × mode. */
 import { resolve } from 'node:path';
 import { figureOf, figureWords, metricRows, shareNames } from '../metrics/index.ts';
-import { makeFolder, openRunStore, writeWhole } from '../runs/index.ts';
+import { openRunStore } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import { isPromptMode, type PromptMode, promptModes } from '../shared/modes.ts';
 import { leaderboard, leaderboardCsv, leaderboardMarkdown, rankModels } from '../study/index.ts';
+import { makeFolder, writeWhole } from '../system/index.ts';
 import { type Command, commonOptions, exitCodes, operands, storeFolder, storeOption } from './command.ts';
 import { table } from './terminal.ts';
 

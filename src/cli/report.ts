@@ -3,11 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { Benchmark } from '../benchmark/types.ts';
-import { type DiskRunStore, makeFolder, writeWhole } from '../runs/index.ts';
+import type { DiskRunStore } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import type { ItemDetail, ResultsView } from '../shared/protocol.ts';
 import type { ItemRecord } from '../shared/results.ts';
 import { pageHtml } from '../study/index.ts';
+import { makeFolder, writeWhole } from '../system/index.ts';
 
 /** Prompts are embedded up to this size in all: a few-shot prompt of a long benchmark is megabytes an item table. */
 const promptCharacters = 20_000_000;

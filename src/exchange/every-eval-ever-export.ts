@@ -6,11 +6,10 @@
 import { join } from 'node:path';
 import type { Benchmark } from '../benchmark/types.ts';
 import { likelihoodVerdict } from '../metrics/index.ts';
-import { makeFolder, writeWhole } from '../runs/index.ts';
 import { throwIfCancelled } from '../shared/errors.ts';
 import { usesSoftPrompt } from '../shared/modes.ts';
 import type { ItemRecord, RunFile, RunSummary, Share } from '../shared/results.ts';
-import { sha256 } from '../system/index.ts';
+import { makeFolder, sha256, writeWhole } from '../system/index.ts';
 import type { ExportContext, ExportedRun } from './export.ts';
 import type { Fields } from './foreign.ts';
 import { writeLines } from './write-lines.ts';

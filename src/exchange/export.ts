@@ -2,10 +2,11 @@
 import { chatOf } from '../benchmark/chat.ts';
 import { openBenchmark } from '../benchmark/index.ts';
 import type { Benchmark } from '../benchmark/types.ts';
-import { type DiskRunStore, makeFolder } from '../runs/index.ts';
+import type { DiskRunStore } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import { type ExportFormat, exportFormats } from '../shared/protocol.ts';
 import type { ItemRecord, RunFile, RunSummary } from '../shared/results.ts';
+import { makeFolder } from '../system/index.ts';
 import { exportEveryEvalEver } from './every-eval-ever-export.ts';
 import { exportLmEval } from './lm-eval-export.ts';
 import { exportCsv, exportMarkdown } from './tables.ts';

@@ -1,9 +1,9 @@
 /** Scores and items as tables: CSV (RFC 4180, full precision) for programs, Markdown for people. */
 import { join } from 'node:path';
 import { formatMetric, formatShareAndInterval, metricKey, metricRows, shareNames } from '../metrics/index.ts';
-import { writeWhole } from '../runs/index.ts';
 import type { ItemRecord } from '../shared/results.ts';
 import { type Cell, csvRow, markdownRow } from '../shared/table-text.ts';
+import { writeWhole } from '../system/index.ts';
 import type { ExportContext, ExportedRun } from './export.ts';
 import { writeLines } from './write-lines.ts';
 

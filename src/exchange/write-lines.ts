@@ -1,8 +1,7 @@
 /** Files of many lines, written as they come; whole or not at all. */
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
-import { HumanError } from '../shared/errors.ts';
-import { replaceFile, temporaryBeside } from '../system/index.ts';
+import { diskError, replaceFile, temporaryBeside } from '../system/index.ts';
 
 /** Text is handed to the disk in parts of about this many characters. */
 const part = 1 << 20;
@@ -38,10 +37,8 @@ export async function writeLines(
   } catch (thrown) {
     await handle?.close().catch(() => {});
     await rm(temporary, { force: true }).catch(() => {});
-    if (thrown instanceof HumanError || !(thrown as NodeJS.ErrnoException).code) throw thrown;
-    throw new HumanError('disk', `Cannot write ${path}: ${(thrown as Error).message}.`, {
-      todo: 'Choose another folder, or free some space.',
-      cause: thrown,
-    });
+    // What is no error of the system comes from the lines.
+    if (!(thrown as NodeJS.ErrnoException).code) throw thrown;
+    throw diskError(thrown, path);
   }
 }

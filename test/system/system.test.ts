@@ -4,7 +4,15 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { isProcessAlive, replaceFile, sha256, temporaryBeside } from '../../src/system/index.ts';
+import {
+  diskError,
+  isProcessAlive,
+  makeFolder,
+  replaceFile,
+  sha256,
+  temporaryBeside,
+  writeWhole,
+} from '../../src/system/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'softbench-system-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -43,5 +51,27 @@ describe('replaceFile', () => {
 
   it('throws where there is nothing to put there', async () => {
     await expect(replaceFile(join(folder, 'none'), join(folder, 'kept.json'))).rejects.toThrow(/ENOENT/);
+  });
+});
+
+describe('errors of the disk', () => {
+  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+
+  it('say what is wrong, where, and what to do', () => {
+    expect(diskError(full, '/d/file').sentence).toBe(
+      'Cannot write /d/file: the disk is full. Free some space and try again.',
+    );
+    const resumed = diskError(full, '/d/file', 'close', { ENOSPC: 'Resume the run.' });
+    expect(resumed.sentence).toBe('Cannot close /d/file: the disk is full. Resume the run.');
+  });
+
+  it('keep the words of what is in no table', () => {
+    expect(diskError(new Error('a stray message'), '/d/file').message).toBe('Cannot write /d/file: a stray message.');
+  });
+
+  it('are what writing and making folders fail with', async () => {
+    const inFile = join(folder, 'kept.json', 'below');
+    await expect(makeFolder(inFile)).rejects.toThrow(/^Cannot make the folder .*: a part of the path is a file/);
+    await expect(writeWhole(inFile, '')).rejects.toThrow(/^Cannot write .*: a part of the path is a file/);
   });
 });
