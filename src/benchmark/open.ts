@@ -143,19 +143,34 @@ function inOrder(problems: readonly Problem[], file: string): Problem[] {
 /** A problem of the data, shown where the file names the data. */
 function report(configuration: Configuration, error: HumanError, settings: Settings): void {
   const { place, todo } = error.details;
+  const template = blamedTemplate(configuration, error.message);
   const path: Path =
-    error.kind === 'missing' || (place && place.file !== configuration.file)
+    template ??
+    (error.kind === 'missing' || (place && place.file !== configuration.file)
       ? settings.data.processed
         ? ['metadata', 'softbench', 'processed_docs']
         : ['dataset_kwargs', 'data_files']
-      : [splitKey(settings)];
+      : [splitKey(settings)]);
   const where =
     place && place.file !== configuration.file ? ` (${place.file}${place.line ? `:${place.line}` : ''})` : '';
   const missing = /(?:There is no|The) data file (.+?)(?: is a folder)?\.$/.exec(error.message)?.[1];
   const name = (missing ?? (where === '' ? undefined : place?.file))?.split(/[\\/]/).at(-1);
-  const within = name ? new RegExp(name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')) : undefined;
+  const within = name && !template ? new RegExp(name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')) : undefined;
   const code = error.kind === 'missing' ? 'missing-data' : error.kind === 'unsupported' ? 'unsupported' : 'broken-data';
   configuration.add('error', code, `${error.message}${where}${todo ? ` ${todo}` : ''}`, path, within ? { within } : {});
+}
+
+/** The template that an item's rows do not serve: the key that the message names, or the one that uses the name. */
+function blamedTemplate(configuration: Configuration, message: string): Path | undefined {
+  if (!/^Item \d+: /.test(message)) return undefined;
+  const unknown = /"([^"]+)" is undefined/.exec(message)?.[1];
+  return templateKeys.find((path) => {
+    const value = valueAt(configuration, path);
+    const texts = Array.isArray(value) ? value : [value];
+    return unknown === undefined
+      ? message.includes(`\`${path.join('.')}\``)
+      : texts.some((text) => typeof text === 'string' && text.includes('{') && text.includes(unknown));
+  });
 }
 
 const splitKey = (settings: Settings): string => (settings.splits.test !== null ? 'test_split' : 'validation_split');
@@ -288,9 +303,11 @@ async function checkItems(configuration: Configuration, settings: Settings, benc
       const { place } = thrown.details;
       const path: Path = /multi_choice_regex/.test(thrown.message)
         ? ['filter_list']
-        : /candidates/.test(thrown.message)
-          ? ['doc_to_target']
-          : ['doc_to_text'];
+        : /`doc_to_choice`/.test(thrown.message)
+          ? ['doc_to_choice']
+          : /candidates/.test(thrown.message)
+            ? ['doc_to_target']
+            : ['doc_to_text'];
       configuration.add('error', 'broken-item', `${thrown.message} (${place?.file}:${place?.line})`, path);
       return;
     }

@@ -25,7 +25,7 @@ import {
 import { FewShotSampler } from './few-shot.ts';
 import { Judge, sampleSize } from './judging.ts';
 import { Measures } from './measuring.ts';
-import { endsWithSpace, str } from './python.ts';
+import { endsWithSpace, PythonError, str } from './python.ts';
 import { requestsOf } from './requests.ts';
 import type { Settings, TurnTemplates } from './settings.ts';
 import type {
@@ -296,6 +296,9 @@ export class TaskBenchmark implements Benchmark {
       const { turn } = this.settings;
       const texts = choicesOf(turn.choice, item.fields)?.map(str);
       if (!texts) return null;
+      // As in the harness: of no candidates none can be the likeliest.
+      if (texts.length === 0 && this.outputType === 'multiple_choice')
+        throw new PythonError('`doc_to_choice` gives no candidates.');
       const gold = goldOf(turn, item.fields);
       const golds = hasContexts(turn, item.fields) ? [] : gold.texts.map((text) => texts.indexOf(text));
       return { texts, gold: gold.index ?? 0, ...(golds.length > 1 && { golds }) };

@@ -111,12 +111,16 @@ async function gather(paths: readonly string[], options: ImportOptions, report: 
     if (info.isDirectory() && found === 0)
       throw new HumanError('missing', 'The folder has no results files.', {
         place: { file: path },
-        todo: `Softbench imports ${formats.map(({ name }) => name).join(' and ')}.${report.skipped[0] ? ` ${report.skipped[0].file}: ${report.skipped[0].reason}` : ''}`,
+        todo: `Softbench imports ${formats.map(({ name }) => name).join(' and ')}.${report.skipped[0] ? ` ${placed(report.skipped[0])}` : ''}`,
       });
   }
   // Oldest first: of two evaluations of one model the later one becomes the newest run.
   return foreigns.sort((a, b) => ((a.task.source.evaluated ?? '') < (b.task.source.evaluated ?? '') ? -1 : 1));
 }
+
+/** Most reasons say which file it is. */
+const placed = ({ file, reason }: { file: string; reason: string }): string =>
+  reason.startsWith(file) ? reason : `${file}: ${reason}`;
 
 async function foreignsOf(
   file: string,

@@ -88,7 +88,7 @@ function namer(file: string, order: readonly string[]): (sample: LmEvalSample) =
         `Document ${sample.docId} comes twice${sample.filter ? ` for the filter ${sample.filter}` : ''}: its first row is further up.`,
         {
           place: { file, line: sample.line },
-          todo: 'lm-evaluation-harness appends to a samples file that is there already; take one evaluation of it only.',
+          todo: 'An evaluation appends to a samples file that is there already; take one evaluation of it only.',
         },
       );
     // One list for all documents that have the same rows so far.

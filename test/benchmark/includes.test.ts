@@ -53,6 +53,19 @@ test('a right answer that is no candidate is a warning, and every choice is wron
   expect(benchmark.measure?.(item, [likelihood(-2), likelihood(-1)])[0]?.values.acc).toBe(0);
 });
 
+test('a choice among no candidates is refused', async () => {
+  const file = write('nothing.yaml', `${task}output_type: multiple_choice\ndoc_to_choice: []\n`);
+  const { problems } = await checkBenchmark(file);
+  expect(problems.filter(({ severity }) => severity === 'error')).toMatchObject([
+    { message: expect.stringContaining('`doc_to_choice` gives no candidates') },
+  ]);
+  expect(problems[0]?.place.line).toBe(`${task}output_type: multiple_choice\ndoc_to_choice`.split('\n').length);
+  const absent = write('absent.yaml', `${task}output_type: multiple_choice\ndoc_to_choice: "{{nowhere}}"\n`);
+  const [first] = (await checkBenchmark(absent)).problems;
+  expect(first?.message).toContain('"nowhere" is undefined');
+  expect(first?.place.line).toBe(`${task}output_type: multiple_choice\ndoc_to_choice`.split('\n').length);
+});
+
 test('lines of a quoted text may begin further left than its key, as PyYAML reads them', async () => {
   const file = write(
     'quoted.yaml',
