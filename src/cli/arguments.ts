@@ -1,6 +1,7 @@
 /** Options of the command line: one table a command, from which both the reading and the help are made. */
 import { parseArgs } from 'node:util';
 import { asError, HumanError } from '../shared/errors.ts';
+import { lmEvalOptions } from './lm-eval-options.ts';
 
 export interface Option {
   /**
@@ -56,6 +57,11 @@ export function readArguments(command: string, options: Options, argv: readonly 
     if (missing !== undefined) throw wrong(`--${missing} needs a value.`);
     const unknown = /^Unknown option '--?([^']+)'/.exec(message)?.[1];
     if (unknown === undefined) throw wrong(oneLine(message));
+    const instead = lmEvalOptions.get(unknown.replaceAll('-', '_'));
+    if (instead !== undefined)
+      throw new HumanError('bad-input', `There is no option "--${unknown}" of lm-evaluation-harness here.`, {
+        todo: instead,
+      });
     const near = nearest(unknown, Object.keys(options));
     throw wrong(`There is no option "--${unknown}".${near ? ` Did you mean "--${near}"?` : ''}`);
   }

@@ -200,6 +200,8 @@ export async function requestOf(
   const modesText = args.text('modes');
   const modes = [...(modesText === undefined ? await defaultModes(args, benchmarkFile, terminal) : modesOf(modesText))];
   const softPromptFile = args.text('soft-prompt');
+  if (args.number('shots') !== undefined && !modes.some((mode) => mode.includes('few-shot')))
+    terminal.note('Note: --shots counts in few-shot modes only, of which none is run. Add --modes few-shot.');
   const softPrompt = given<Partial<SoftPromptSettings>>({
     vectors: args.number('vectors'),
     steps: args.number('steps'),

@@ -27,6 +27,13 @@ const softbench = (args: string[], onOutput?: OnOutput): Promise<Outcome> =>
   runProgram({ program, workerFile, folder }, args, onOutput);
 
 describe('arguments', () => {
+  it('shots without a mode that has examples are pointed out', async () => {
+    const without = await softbench(['evaluate', 'sums.yaml', '--model', 'm', '--shots', '2']);
+    expect(without.stderr).toContain('Note: --shots counts in few-shot modes only, of which none is run.');
+    const inMode = await softbench(['evaluate', 'sums.yaml', '--model', 'm', '--shots', '2', '--modes', 'few-shot']);
+    expect(inMode.stderr).not.toContain('--shots counts');
+  });
+
   it('help of a word that several commands begin with lists them', async () => {
     const { code, stdout } = await softbench(['cache', '--help']);
     expect(code).toBe(0);
@@ -52,6 +59,10 @@ describe('arguments', () => {
     [
       ['evaluate', 'sums.yaml', '--model', 'm', '--modes', 'one-shot'],
       '"one-shot" is not a prompt mode. Use one or more of: zero-shot, few-shot',
+    ],
+    [
+      ['evaluate', 'sums.yaml', '--model', 'm', '--num_fewshot', '5'],
+      'There is no option "--num_fewshot" of lm-evaluation-harness here. Use --modes few-shot --shots N.',
     ],
     [['evaluate', 'sums.yaml', '--model', 'm', '--shots', '2.5'], '--shots needs a whole number, not "2.5".'],
     [
