@@ -97,6 +97,13 @@ export async function bigBenchGroup(file: string): Promise<Group | null> {
     const { benchmark, problems } = await checkBigBench(path);
     const error = problems.find(({ severity }) => severity === 'error');
     if (!benchmark) throw new HumanError('bad-input', error?.message ?? `${path} is no task.`, { place: error?.place });
+    const same = members.find(({ name }) => name === benchmark.task);
+    // Runs are told apart by the names of their tasks.
+    if (same && 'file' in same)
+      throw new HumanError('bad-input', `The subtasks ${same.file} and ${path} are both called "${benchmark.task}".`, {
+        place: { file: document.file },
+        todo: 'Give each a `name` of its own, or evaluate their files one by one.',
+      });
     for (const metric of benchmark.metrics ?? []) metrics.add(metric);
     members.push({ name: benchmark.task, address: path, file: path, keys: null, inline: false });
   }

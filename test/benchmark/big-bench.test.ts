@@ -1,5 +1,6 @@
 /** BIG-bench's JSON tasks: prompts, draws and readings as its own code makes them (test/benchmark/make/big_bench.py). */
-import { readFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { checkBenchmark, openBenchmark, openGroup } from '../../src/benchmark/index.ts';
@@ -346,6 +347,17 @@ describe('what is wrong in a file', () => {
     expect(group?.aggregates.length).toBeGreaterThan(0);
     expect(new Set(group?.aggregates.map(({ weightBySize }) => weightBySize))).toEqual(new Set([false]));
     expect(await openGroup(fileOf('sums'))).toBeNull();
+  });
+
+  test('subtasks of one name are refused: their runs could not be told apart', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'softbench-subtasks-'));
+    try {
+      cpSync(join(fixtures, 'subtasks'), folder, { recursive: true });
+      cpSync(join(folder, 'first'), join(folder, 'third'), { recursive: true });
+      await expect(openGroup(join(folder, 'task.json'))).rejects.toThrow(/third.task\.json are both called "first"/);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   test('too few examples for the shots', async () => {
