@@ -1,5 +1,6 @@
 /** Jinja2's filters and tests (and lm-evaluation-harness's `regex_replace`). One row each. */
 import { spaces } from '../shared/whitespace.ts';
+import { fixed, percentFormat } from './percent-format.ts';
 import {
   entriesOf,
   equal,
@@ -134,7 +135,7 @@ function round(value: unknown, args: Arguments): unknown {
   const factor = 10 ** digits;
   const scaled = Number(value) * factor;
   if (how === 'ceil' || how === 'floor') return float(Math[how](scaled) / factor);
-  if (digits > 0) return float(Number(Number(value).toFixed(digits)));
+  if (digits > 0) return float(Number(fixed(Number(value), digits)));
   const down = Math.floor(scaled);
   const half = scaled - down === 0.5;
   return float((half ? down + (Math.abs(down) % 2) : Math.round(scaled)) / factor);
@@ -329,9 +330,11 @@ export const filters: ReadonlyMap<string, Filter> = new Map<string, Filter>([
 /** The `format` filter: `%` formatting with the arguments. */
 function formatted(format: string, positional: readonly unknown[], named: ReadonlyMap<string, unknown>): string {
   let next = 0;
-  return format.replace(/%(?:\((\w+)\))?([sd%])/g, (_, name: string | undefined, kind: string) =>
-    kind === '%' ? '%' : str(name === undefined ? positional[next++] : named.get(name)),
-  );
+  return percentFormat(format, (name) => {
+    if (name === undefined ? next >= positional.length : !named.has(name))
+      throw new PythonError('not enough arguments for format string.');
+    return name === undefined ? positional[next++] : named.get(name);
+  });
 }
 
 type Test = (value: unknown, other: unknown) => boolean;

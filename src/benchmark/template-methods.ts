@@ -1,5 +1,7 @@
 /** Methods of Python's strings, lists and dicts that templates may call. One row a method. */
+
 import { spaces } from '../shared/whitespace.ts';
+import { fixed } from './percent-format.ts';
 import {
   entriesOf,
   equal,
@@ -92,7 +94,10 @@ function format(owner: string, args: readonly unknown[], named: ReadonlyMap<stri
       const value = name === '' ? args[next++] : /^\d+$/.test(name ?? '') ? args[Number(name)] : named.get(name ?? '');
       if (value === undefined) throw new PythonError(`format() has no value for {${name}}.`);
       const decimals = /^(,?)\.(\d+)f$/.exec(spec ?? '');
-      if (decimals) return Number(value).toFixed(Number(decimals[2]));
+      if (decimals) {
+        const text = fixed(Number(value), Number(decimals[2]));
+        return decimals[1] ? text.replace(/^-?\d+/, (digits) => digits.replace(/\B(?=(\d{3})+$)/g, ',')) : text;
+      }
       const padded = /^(0?)(\d+)d$/.exec(spec ?? '');
       if (padded) return String(value).padStart(Number(padded[2]), padded[1] ? '0' : ' ');
       return conversion === 'r' ? repr(value) : str(value);

@@ -1,4 +1,5 @@
 /** Python's operators, subscripts and slices, for templates. One row an operator. */
+import { percentFormat } from './percent-format.ts';
 import {
   entriesOf,
   equal,
@@ -8,7 +9,6 @@ import {
   isNumber,
   PythonError,
   PythonTuple,
-  repr,
   str,
   typeName,
 } from './python.ts';
@@ -127,17 +127,14 @@ export const operators: Record<string, Operator | undefined> = {
   },
 };
 
-/** `"%s of %d" % (a, b)` for the conversions that templates use. */
+/** `"%s of %d" % (a, b)`, or `"%(a)s" % mapping`. */
 function formatPercent(format: string, values: unknown): string {
   const queue = values instanceof PythonTuple ? [...values] : [values];
-  return format.replace(/%(-?)(0?)(\d*)(?:\.(\d+))?([sdifr%])/g, (_, minus, zero, width, digits, kind: string) => {
-    if (kind === '%') return '%';
-    if (queue.length === 0) throw new PythonError('not enough arguments for format string.');
-    const value = queue.shift();
-    let text = kind === 'r' ? repr(value) : str(value);
-    if (kind === 'd' || kind === 'i') text = String(Math.trunc(Number(value)));
-    if (kind === 'f') text = Number(value).toFixed(digits === undefined ? 6 : Number(digits));
-    if (kind === 's' && digits !== undefined) text = text.slice(0, Number(digits));
-    return minus ? text.padEnd(Number(width || 0)) : text.padStart(Number(width || 0), zero ? '0' : ' ');
+  return percentFormat(format, (name) => {
+    if (name !== undefined) {
+      const named = typeof values === 'object' && values !== null ? (values as Record<string, unknown>) : {};
+      if (Object.hasOwn(named, name)) return named[name];
+    } else if (queue.length > 0) return queue.shift();
+    throw new PythonError('not enough arguments for format string.');
   });
 }
