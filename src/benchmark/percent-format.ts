@@ -32,6 +32,46 @@ export function percentFormat(format: string, next: (name: string | undefined) =
   });
 }
 
+const specification = /^(?:(.)?([<>^=]))?([-+ ]?)(#?)(0?)(\d*)([,_]?)(?:\.(\d+))?([sdfFeEgGxXo%]?)$/su;
+
+/**
+ * A value by a specification of Python's `format`, such as `>5`, `,` or `.2f`.
+ * @throws PythonError where the specification is none, or is not for such a value
+ */
+export function formatted(value: unknown, spec: string): string {
+  if (spec === '') return str(value);
+  const parts = specification.exec(spec);
+  if (!parts) throw new PythonError(`"${spec}" is not a format that is known here.`);
+  const [, filler, place, plus = '', hash, zero, width, group, precision, kind = ''] = parts;
+  const digits = precision === undefined ? undefined : Number(precision);
+  const number = isNumber(value) || typeof value === 'bigint' ? value : null;
+  if (number === null && kind !== '' && kind !== 's')
+    throw new PythonError(`The format "${spec}" is for a number, not for ${str(value)}.`);
+  let sign = '';
+  let text: string;
+  if (number === null || kind === 's') text = str(value).slice(0, digits);
+  else {
+    const plain = typeof number === 'bigint' ? number : Number(number);
+    const isNegative = plain < 0 || Object.is(plain, -0);
+    const size = isNegative ? -plain : plain;
+    const asWritten = str(value).replace(/^-/, '');
+    const bare = kind === '' && digits === undefined;
+    const [prefix, written] = bare
+      ? ['', asWritten]
+      : kind === '%'
+        ? ['', `${fixed(Number(size) * 100, digits ?? 6)}%`]
+        : digitsOf(kind || 'g', size, digits, hash === '#');
+    sign = (isNegative ? '-' : plus === '-' ? '' : plus) + prefix;
+    text = group ? written.replace(/^\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, group)) : written;
+  }
+  const fill = filler ?? (zero ? '0' : ' ');
+  const missing = Math.max(0, Number(width || 0) - Array.from(sign + text).length);
+  const at = place ?? (number === null ? '<' : zero ? '=' : '>');
+  if (at === '=') return sign + fill.repeat(missing) + text;
+  const left = at === '<' ? 0 : at === '>' ? missing : Math.floor(missing / 2);
+  return fill.repeat(left) + sign + text + fill.repeat(missing - left);
+}
+
 /** A number without its sign: prefix and digits. */
 function digitsOf(kind: string, value: number | bigint, digits: number | undefined, hash: boolean): [string, string] {
   const lower = kind.toLowerCase();

@@ -1,7 +1,7 @@
 /** Methods of Python's strings, lists and dicts that templates may call. One row a method. */
 
 import { spaces } from '../shared/whitespace.ts';
-import { fixed } from './percent-format.ts';
+import { formatted } from './percent-format.ts';
 import {
   entriesOf,
   equal,
@@ -93,14 +93,7 @@ function format(owner: string, args: readonly unknown[], named: ReadonlyMap<stri
       if (whole === '{{' || whole === '}}') return whole.slice(1);
       const value = name === '' ? args[next++] : /^\d+$/.test(name ?? '') ? args[Number(name)] : named.get(name ?? '');
       if (value === undefined) throw new PythonError(`format() has no value for {${name}}.`);
-      const decimals = /^(,?)\.(\d+)f$/.exec(spec ?? '');
-      if (decimals) {
-        const text = fixed(Number(value), Number(decimals[2]));
-        return decimals[1] ? text.replace(/^-?\d+/, (digits) => digits.replace(/\B(?=(\d{3})+$)/g, ',')) : text;
-      }
-      const padded = /^(0?)(\d+)d$/.exec(spec ?? '');
-      if (padded) return String(value).padStart(Number(padded[2]), padded[1] ? '0' : ' ');
-      return conversion === 'r' ? repr(value) : str(value);
+      return formatted(conversion === 'r' ? repr(value) : conversion === 's' ? str(value) : value, spec ?? '');
     },
   );
 }
