@@ -1,7 +1,7 @@
 /** Writing files so that a crash, a full disk or a second process never leaves half of one behind. */
 import { existsSync } from 'node:fs';
-import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { access, type FileHandle, mkdir, open, rm } from 'node:fs/promises';
+import { dirname, resolve, sep } from 'node:path';
 import { diskError } from './disk-error.ts';
 import { replaceFile, temporaryBeside } from './replace.ts';
 
@@ -45,22 +45,23 @@ export async function writeWhole(
   }
 }
 
-/** Makes a folder and those it is in, where they are not there. @throws HumanError */
+/**
+ * Makes a folder and those it is in, where they are not there. One level after the other: Node's recursive mkdir says
+ * ENOENT on a read-only disk, and where the system makes no folders at all (/proc) it never ends.
+ * @throws HumanError
+ */
 export async function makeFolder(folder: string, errorOf: typeof diskError = diskError): Promise<void> {
+  const missing: string[] = [];
+  for (let at = resolve(folder); !existsSync(at) && dirname(at) !== at; at = dirname(at)) missing.unshift(at);
   try {
-    await mkdir(folder, { recursive: true });
+    for (const one of missing)
+      await mkdir(one).catch((thrown: NodeJS.ErrnoException) => {
+        // Another process may have made it meanwhile.
+        if (thrown.code !== 'EEXIST') throw thrown;
+      });
+    // A file of that name is no folder: the system says so here, not at the first file that is written.
+    await access(`${folder}${sep}`);
   } catch (thrown) {
-    throw errorOf(await reasonOf(thrown, folder), folder, 'make the folder');
+    throw errorOf(thrown, folder, 'make the folder');
   }
-}
-
-/** Node's recursive mkdir says ENOENT on a read-only disk: the first missing folder by itself gives the real reason. */
-async function reasonOf(thrown: unknown, folder: string): Promise<unknown> {
-  if ((thrown as NodeJS.ErrnoException).code !== 'ENOENT') return thrown;
-  let missing = folder;
-  while (dirname(missing) !== missing && !existsSync(dirname(missing))) missing = dirname(missing);
-  return mkdir(missing).then(
-    () => thrown,
-    (reason: unknown) => reason,
-  );
 }

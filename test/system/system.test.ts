@@ -74,4 +74,14 @@ describe('errors of the disk', () => {
     await expect(makeFolder(inFile)).rejects.toThrow(/^Cannot make the folder .*: a part of the path is a file/);
     await expect(writeWhole(inFile, '')).rejects.toThrow(/^Cannot write .*: a part of the path is a file/);
   });
+  it('are made with those they are in, and a file of that name is no folder', async () => {
+    const deep = join(folder, 'a', 'b', 'c');
+    await Promise.all([makeFolder(deep), makeFolder(deep)]);
+    await writeWhole(join(deep, 'x'), 'x');
+    await makeFolder(deep);
+    await expect(makeFolder(join(deep, 'x'))).rejects.toThrow(/a part of the path is a file/);
+  });
+  it.runIf(process.platform === 'linux')('end where the system makes none', async () => {
+    await expect(makeFolder('/proc/softbench/x')).rejects.toThrow(/^Cannot make the folder/);
+  });
 });
