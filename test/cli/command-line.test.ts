@@ -1,22 +1,12 @@
 /** Arguments, messages, exit codes and output of the command line, with a scripted model behind it. */
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { bundle } from '../support/bundle.ts';
-import { type OnOutput, type Outcome, runProgram } from './run-program.ts';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type OnOutput, type Outcome, runProgram, scriptedProgram } from './run-program.ts';
 
-let program: string;
-let workerFile: string;
+const built = scriptedProgram();
 let folder: string;
-beforeAll(async () => {
-  program = await bundle('test/cli/scripted-cli.ts');
-  workerFile = await bundle('test/cli/scripted-worker.ts');
-});
-afterAll(async () => {
-  await rm(dirname(program), { recursive: true, force: true });
-  await rm(dirname(workerFile), { recursive: true, force: true });
-});
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'softbench-cli-'));
   await writeFile(join(folder, 'sums.yaml'), 'task: sums\n');
@@ -24,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const softbench = (args: string[], onOutput?: OnOutput): Promise<Outcome> =>
-  runProgram({ program, workerFile, folder }, args, onOutput);
+  runProgram({ ...built, folder }, args, onOutput);
 
 describe('arguments', () => {
   it('shots without a mode that has examples are pointed out', async () => {

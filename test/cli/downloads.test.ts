@@ -1,13 +1,12 @@
 /** Fetching data sets and models on the command line: with consent only, over a server that speaks as the Hub does. */
-import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../src/cli/run.ts';
 import type { Surroundings } from '../../src/cli/terminal.ts';
 import { HubServer } from '../hub/server.ts';
-import { bundle } from '../support/bundle.ts';
+import { type Outcome, runProgram, scriptedProgram } from './run-program.ts';
 
 const models = join(import.meta.dirname, '../fixtures/models');
 const model =
@@ -16,13 +15,10 @@ const model =
   ) ?? '';
 const inModel = (name: string): Buffer => readFileSync(join(models, model, name));
 
-let program: string;
-let workerFile: string;
+const built = scriptedProgram();
 let folder: string;
 let server: HubServer;
 beforeAll(async () => {
-  program = await bundle('test/cli/scripted-cli.ts');
-  workerFile = await bundle('test/cli/scripted-worker.ts');
   const files = readdirSync(join(models, model)).filter((name) => /\.(?:json|jinja|onnx|onnx_data)$/.test(name));
   server = await HubServer.start([
     {
@@ -48,10 +44,7 @@ beforeAll(async () => {
     { kind: 'model', id: 'owner/plain', revisions: { main: { 'config.json': '{}', 'model.safetensors': 'x' } } },
   ]);
 });
-afterAll(async () => {
-  await server.stop();
-  for (const file of [program, workerFile]) rmSync(dirname(file), { recursive: true, force: true });
-});
+afterAll(() => server.stop());
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'softbench-cli-downloads-'));
   server.asked.length = 0;
@@ -67,7 +60,7 @@ const environment = (): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:HF_|HUGGING|SOFTBENCH_)/.test(name))),
   HF_ENDPOINT: server.address,
   HF_HOME: join(folder, 'home'),
-  WORKER_FILE: workerFile,
+  WORKER_FILE: built.workerFile,
 });
 const snapshotFiles = (kind: string, id: string): string[] => {
   const snapshots = join(folder, 'home', 'hub', `${kind}s--${id.replace('/', '--')}`, 'snapshots');
@@ -78,21 +71,8 @@ const snapshotFiles = (kind: string, id: string): string[] => {
     : [];
 };
 
-function softbench(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, [program, ...args], {
-    cwd: folder,
-    env: environment(),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let [stdout, stderr] = ['', ''];
-  child.stdout.on('data', (data) => {
-    stdout += data;
-  });
-  child.stderr.on('data', (data) => {
-    stderr += data;
-  });
-  return new Promise((resolve) => child.on('close', (code) => resolve({ code, stdout, stderr })));
-}
+const softbench = (...args: string[]): Promise<Outcome> =>
+  runProgram({ ...built, folder, environment: environment() }, args);
 
 /** In this process, with somebody at the terminal who gives `answer`. */
 async function asked(

@@ -1,40 +1,19 @@
 /** `softbench import` and `softbench export` as a person types them. */
-import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bundle } from '../support/bundle.ts';
+import { type Outcome, runProgram, scriptedProgram } from './run-program.ts';
 
 const real = resolve('test/fixtures/exchange/lm-eval');
-let program: string;
-let workerFile: string;
+const built = scriptedProgram();
 let folder: string;
 beforeAll(async () => {
-  program = await bundle('test/cli/scripted-cli.ts');
-  workerFile = await bundle('test/cli/scripted-worker.ts');
   folder = await mkdtemp(join(tmpdir(), 'softbench-cli-exchange-'));
-}, 60_000);
-afterAll(async () => {
-  for (const place of [dirname(program), dirname(workerFile), folder])
-    await rm(place, { recursive: true, force: true });
 });
+afterAll(() => rm(folder, { recursive: true, force: true }));
 
-function softbench(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, [program, ...args], {
-    cwd: folder,
-    env: { ...process.env, WORKER_FILE: workerFile },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const out = { stdout: '', stderr: '' };
-  child.stdout.on('data', (data) => {
-    out.stdout += data;
-  });
-  child.stderr.on('data', (data) => {
-    out.stderr += data;
-  });
-  return new Promise((done) => child.on('close', (code) => done({ code, ...out })));
-}
+const softbench = (...args: string[]): Promise<Outcome> => runProgram({ ...built, folder }, args);
 
 describe('results of lm-eval', { timeout: 120_000 }, () => {
   it('are imported with a table of their scores, listed as imported, ranked, and exported again', async () => {

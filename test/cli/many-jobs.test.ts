@@ -1,22 +1,12 @@
 /** Several benchmarks and models in one command, the cache of responses, scoring again: with a scripted model behind. */
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { bundle } from '../support/bundle.ts';
-import { type OnOutput, type Outcome, runProgram } from './run-program.ts';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type OnOutput, type Outcome, runProgram, scriptedProgram } from './run-program.ts';
 
-let program: string;
-let workerFile: string;
+const built = scriptedProgram();
 let folder: string;
-beforeAll(async () => {
-  program = await bundle('test/cli/scripted-cli.ts');
-  workerFile = await bundle('test/cli/scripted-worker.ts');
-});
-afterAll(async () => {
-  await rm(dirname(program), { recursive: true, force: true });
-  await rm(dirname(workerFile), { recursive: true, force: true });
-});
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'softbench-jobs-'));
   for (const name of ['sums', 'more', 'generous', 'broken'])
@@ -25,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const softbench = (args: string[], onOutput?: OnOutput): Promise<Outcome> =>
-  runProgram({ program, workerFile, folder }, args, onOutput);
+  runProgram({ ...built, folder }, args, onOutput);
 
 const json = async (args: string[]) => {
   const outcome = await softbench([...args, '--json']);

@@ -22,6 +22,7 @@ import { crc32 } from '../../src/responses/crc32.ts';
 import { cacheStatus, clearCache } from '../../src/responses/index.ts';
 import { KeyTable } from '../../src/responses/key-table.ts';
 import { bundle } from '../support/bundle.ts';
+import { canMount } from '../support/mount.ts';
 import { askedModel, generateRange, opened } from './asked.ts';
 
 let program: string;
@@ -134,18 +135,6 @@ describe('two processes', () => {
     expect(last(one.lines)).toMatchObject({ answers: 100, problems: [] });
   });
 });
-
-const canMount = ((): boolean => {
-  if (process.platform !== 'linux') return false;
-  try {
-    execFileSync('sh', ['-c', 'd=$(mktemp -d) && mount -t tmpfs -o size=64k tmpfs "$d" && umount "$d" && rmdir "$d"'], {
-      stdio: 'ignore',
-    });
-    return true;
-  } catch {
-    return false;
-  }
-})();
 
 describe('a disk', () => {
   it.skipIf(process.platform === 'win32')(

@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { openRunStore } from '../../src/runs/index.ts';
 import type { HumanError } from '../../src/shared/errors.ts';
 import { bundle } from '../support/bundle.ts';
+import { canMount } from '../support/mount.ts';
 import { sampleItem, sampleRun } from './sample.ts';
 
 let program: string;
@@ -171,19 +172,6 @@ function mountSmall(at: string, kilobytes: number): boolean {
     return false;
   }
 }
-
-const canMount = ((): boolean => {
-  if (process.platform !== 'linux') return false;
-  try {
-    // In a mount namespace of its own, so that nothing is left behind.
-    execFileSync('sh', ['-c', 'd=$(mktemp -d) && mount -t tmpfs -o size=64k tmpfs "$d" && umount "$d" && rmdir "$d"'], {
-      stdio: 'ignore',
-    });
-    return true;
-  } catch {
-    return false;
-  }
-})();
 
 describe('a disk', () => {
   it.skipIf(!canMount)(
