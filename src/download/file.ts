@@ -157,10 +157,8 @@ async function fetchRest(
     response.destroy();
     if (status === 416) return rm(part, { force: true });
     if (status >= 500 || status === 429) {
-      const asked = retryAfter(response.headers['retry-after']);
-      const wait = asked > 0 ? ` and asks to wait ${Math.ceil(asked / 1000)} s` : '';
-      const many = status === 429 ? ' (too many requests)' : '';
-      throw new BusyError(`${address.host} answers ${status}${many}${wait}`, asked);
+      const { words: busy, pause: asked } = busyAnswer(address, status, response.headers);
+      throw new BusyError(busy, asked);
     }
     throw (
       refusal?.(status, response.headers) ??
@@ -252,6 +250,18 @@ export function retryAfter(header: string | undefined, now = Date.now()): number
   if (header === undefined) return 0;
   const milliseconds = /^\s*\d+\s*$/.test(header) ? 1000 * Number(header) : Date.parse(header) - now;
   return Number.isFinite(milliseconds) ? Math.max(0, milliseconds) : 0;
+}
+
+/** What a busy server says, in words, and for how many milliseconds it asks to be left alone; 0 where it does not say. */
+export function busyAnswer(
+  { host }: URL,
+  status: number,
+  headers: IncomingHttpHeaders,
+): { words: string; pause: number } {
+  const asked = retryAfter(headers['retry-after']);
+  const many = status === 429 ? ' (too many requests)' : '';
+  const wait = asked > 0 ? ` and asks to wait ${Math.ceil(asked / 1000)} s` : '';
+  return { words: `${host} answers ${status}${many}${wait}`, pause: asked };
 }
 
 /** Checks a file that somebody put there, without changing it. */

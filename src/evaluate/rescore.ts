@@ -17,6 +17,7 @@ import { answeredOf, recordOf } from './records.ts';
 import type { RunFolder, RunStore } from './run-store.ts';
 import { summarise } from './summarise.ts';
 import { turn } from './turn.ts';
+import { benchmarkOfRun, type WantedRun } from './wanted-run.ts';
 
 /** Nothing of a model is among them. */
 export type RescoreRooms = Pick<JobRooms, 'openBenchmark' | 'openStore' | 'versions'>;
@@ -233,24 +234,14 @@ async function describe(
   version: string,
   items: number,
   left: readonly Unfit[],
-): Promise<Omit<RunFile, 'id' | 'created' | 'updated' | 'status'>> {
+): Promise<WantedRun> {
   const { id, created: _, updated: __, status: ___, message: ____, predictOnly: _____, ...kept } = run;
   const { softPrompt, softPromptFrom } = run.settings;
   return {
     ...kept,
     softbench: version,
     group,
-    benchmark: {
-      task: benchmark.task,
-      file: benchmark.file,
-      digests: {
-        config: benchmark.configDigest,
-        data: await benchmark.dataDigest('evaluation'),
-        ...(benchmark.configuration && configurationDigests(benchmark.configuration)),
-      },
-      items,
-      split: benchmark.evaluationSplit,
-    },
+    benchmark: await benchmarkOfRun(benchmark, items),
     settings: { ...run.settings, softPromptFrom: softPromptFrom ?? (softPrompt ? id : null) },
     rescoredFrom: id,
     notes: [

@@ -1,6 +1,7 @@
 /** What a run is to be, and what must be equal for two runs to have the same numbers. */
 import { createHash } from 'node:crypto';
 import { configurationDigests } from '../benchmark/configuration-digests.ts';
+import type { Benchmark } from '../benchmark/types.ts';
 import { HumanError } from '../shared/errors.ts';
 import { type PromptMode, usesExamples, usesSoftPrompt } from '../shared/modes.ts';
 import type { ChatSettings, RunFile } from '../shared/results.ts';
@@ -12,6 +13,26 @@ import { predictOnlyNote } from './predict-only.ts';
 import type { RunFolder } from './run-store.ts';
 
 export type WantedRun = Omit<RunFile, 'id' | 'created' | 'updated' | 'status'>;
+
+/** What a run says of its benchmark; of the training split's data only where a run uses it. */
+export async function benchmarkOfRun(
+  benchmark: Benchmark,
+  items: number,
+  usesTraining = false,
+): Promise<RunFile['benchmark']> {
+  return {
+    task: benchmark.task,
+    file: benchmark.file,
+    digests: {
+      config: benchmark.configDigest,
+      data: await benchmark.dataDigest('evaluation'),
+      ...(usesTraining && { training: await benchmark.dataDigest('training') }),
+      ...(benchmark.configuration && configurationDigests(benchmark.configuration)),
+    },
+    items,
+    split: benchmark.evaluationSplit,
+  };
+}
 
 /** The run of one mode of a job, as its run.json will say. */
 export async function describeRun(job: Job, mode: PromptMode): Promise<WantedRun> {
@@ -44,18 +65,7 @@ export async function describeRun(job: Job, mode: PromptMode): Promise<WantedRun
     group: request.group,
     mode,
     model: model.identity,
-    benchmark: {
-      task: benchmark.task,
-      file: benchmark.file,
-      digests: {
-        config: benchmark.configDigest,
-        data: await benchmark.dataDigest('evaluation'),
-        ...(usesTraining && { training: await benchmark.dataDigest('training') }),
-        ...(benchmark.configuration && configurationDigests(benchmark.configuration)),
-      },
-      items: limit === null ? all : Math.min(limit, all),
-      split: benchmark.evaluationSplit,
-    },
+    benchmark: await benchmarkOfRun(benchmark, limit === null ? all : Math.min(limit, all), usesTraining),
     settings: {
       limit,
       shots: usesExamples(mode) ? (overrides.shots ?? benchmark.shots) : 0,

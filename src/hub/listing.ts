@@ -1,7 +1,7 @@
 /** What a repository holds at a revision: commit, licence, and every file with size and digest. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Digest, get, networkWords, retryAfter } from '../download/index.ts';
+import { busyAnswer, type Digest, get, networkWords } from '../download/index.ts';
 import { asError, CancelledError, HumanError } from '../shared/errors.ts';
 import { checkOnline, refusal } from './refusals.ts';
 import { checkId, kindWords, type Repository } from './repository.ts';
@@ -167,9 +167,9 @@ export async function ask(
       }
       if (status === 429 || status === 408 || status >= 500) {
         response.destroy();
-        const asked = retryAfter(response.headers['retry-after']);
-        words = `${address.host} answers ${status}${status === 429 ? ' (too many requests)' : ''}${asked > 0 ? ` and asks to wait ${Math.ceil(asked / 1000)} s` : ''}`;
-        wait = Math.max(wait, asked);
+        const busy = busyAnswer(address, status, response.headers);
+        words = busy.words;
+        wait = Math.max(wait, busy.pause);
       } else {
         response.setTimeout(stall, () =>
           response.destroy(new Error(`${address.host} sent nothing for ${stall / 1000} s`)),
