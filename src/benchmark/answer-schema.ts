@@ -56,7 +56,8 @@ function schemaFault(schema: unknown): string | null {
       return `\`type: ${String(type)}\` is no type of JSON Schema; there are ${types.map((one) => `\`${one}\``).join(', ')}.`;
   try {
     // References and patterns are looked up when a value is checked.
-    for (const value of [{}, [], '', 0, null]) answerFits(schema)(value);
+    const fits = answerFits(schema);
+    for (const value of [{}, [], '', 0, null]) fits(value);
     return null;
   } catch (thrown) {
     return `The schema cannot be used: ${thrown instanceof Error ? (thrown.message.split('\n')[0] ?? '') : String(thrown)}`;

@@ -19,7 +19,10 @@ export async function checkBigBench(
   text?: string,
 ): Promise<{ benchmark: Benchmark | null; problems: Problem[] }> {
   const path = resolve(file);
-  const document = text === undefined ? await load(path) : parseDocument(path, text);
+  return check(text === undefined ? await load(path) : parseDocument(path, text));
+}
+
+async function check(document: JsonDocument): Promise<{ benchmark: Benchmark | null; problems: Problem[] }> {
   const finish = (benchmark: Benchmark | null): { benchmark: Benchmark | null; problems: Problem[] } => ({
     benchmark: document.problems.some(({ severity }) => severity === 'error') ? null : benchmark,
     problems: document.problems.sort(
@@ -82,19 +85,23 @@ async function subtaskFiles(file: string): Promise<string[]> {
  * @throws HumanError where a subtask cannot be opened
  */
 export async function bigBenchGroup(file: string): Promise<Group | null> {
-  const document = await load(resolve(file));
+  return groupOf(await load(resolve(file)));
+}
+
+async function groupOf(document: JsonDocument): Promise<Group | null> {
   const { root } = document;
   if (root?.kind !== 'object' || fieldsOf(root).has('examples')) return null;
   const members: (Group | GroupTask)[] = [];
   const metrics = new Set<string>();
   for (const path of await subtaskFiles(document.file)) {
-    const inner = await bigBenchGroup(path);
+    const below = await load(path);
+    const inner = await groupOf(below);
     if (inner) {
       members.push(inner);
       for (const { metric } of inner.aggregates) metrics.add(metric);
       continue;
     }
-    const { benchmark, problems } = await checkBigBench(path);
+    const { benchmark, problems } = await check(below);
     const error = problems.find(({ severity }) => severity === 'error');
     if (!benchmark) throw new HumanError('bad-input', error?.message ?? `${path} is no task.`, { place: error?.place });
     const same = members.find(({ name }) => name === benchmark.task);

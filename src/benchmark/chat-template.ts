@@ -3,7 +3,7 @@
  * that may be undefined, and `raise_exception`, `strftime_now` and a plain `tojson`.
  */
 import { HumanError } from '../shared/errors.ts';
-import { isDict, isNumber, PythonError, PythonFloat, repr, rightStrip, str, strip, truthy } from './python.ts';
+import { isDict, isNumber, PythonError, repr, rightStrip, str, strip, truthy } from './python.ts';
 import { strftime } from './strftime.ts';
 import { type Environment, Template } from './template.ts';
 import { argument } from './template-filters.ts';
@@ -33,8 +33,6 @@ const environment = (now: () => Date): Environment => ({
 
 export class ChatTemplate implements NonNullable<Chat['template']> {
   private readonly template: Template;
-  /** Does the text depend on the day it is rendered on? */
-  readonly namesDate: boolean;
 
   /**
    * @param specialTokens names such as `bos_token` and their texts, which the template may use
@@ -45,7 +43,6 @@ export class ChatTemplate implements NonNullable<Chat['template']> {
     private readonly specialTokens: Readonly<Record<string, string | readonly string[]>>,
     now: () => Date = () => new Date(),
   ) {
-    this.namesDate = source.includes('strftime_now');
     try {
       this.template = new Template(source, environment(now));
     } catch (thrown) {
@@ -136,7 +133,7 @@ function dumps(value: unknown, style: JsonStyle, line: string): string {
   if (value instanceof Undefined) throw new PythonError('Object of type Undefined is not JSON serializable.');
   if (value === null || value === undefined) return 'null';
   if (typeof value === 'boolean') return String(value);
-  if (isNumber(value)) return value instanceof PythonFloat ? repr(value) : repr(value);
+  if (isNumber(value)) return repr(value);
   if (typeof value === 'string') return quoted(value, style);
   const inner = line + (typeof style.indent === 'string' ? style.indent : ' '.repeat(style.indent ?? 0));
   const wrap = (open: string, parts: string[], close: string): string => {

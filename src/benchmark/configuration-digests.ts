@@ -2,7 +2,7 @@
 
 import { sha256 } from '../system/index.ts';
 import { isBigBenchFile } from './big-bench-open.ts';
-import { readConfiguration } from './configuration.ts';
+import { readConfiguration, sortKeys } from './configuration.ts';
 import { mapping } from './values.ts';
 
 export interface ConfigurationDigests {
@@ -31,18 +31,7 @@ const settingKeys = ['modes', 'soft_prompt', 'limit', 'shots', 'few_shot_seed', 
 const without = (values: Readonly<Record<string, unknown>>, keys: readonly string[]): Record<string, unknown> =>
   Object.fromEntries(Object.entries(values).filter(([key]) => !keys.includes(key)));
 
-/** With the keys of every mapping in order: the order in a file means nothing. */
-function ordered(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(ordered);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, inner]) => [key, ordered(inner)]),
-  );
-}
-
-const digest = (value: unknown): string => sha256(JSON.stringify(ordered(value)));
+const digest = (value: unknown): string => sha256(JSON.stringify(sortKeys(value)));
 
 /** @param values the file's keys after its includes */
 export function configurationDigests(values: Readonly<Record<string, unknown>>): ConfigurationDigests {

@@ -147,7 +147,8 @@ function keyNode(document: Document, path: Path): Node | null {
   return pair && isNode(pair.key) ? pair.key : null;
 }
 
-function sortKeys(value: unknown): unknown {
+/** With the keys of every mapping in order: the order in a file means nothing. */
+export function sortKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortKeys);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(

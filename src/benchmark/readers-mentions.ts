@@ -29,15 +29,17 @@ const edgeBefore = (option: string): string =>
 const edgeBehind = (option: string): string =>
   /\p{N}$/u.test(option) ? '(?![\\p{L}\\p{N}]|[.,]\\p{N})' : /\p{L}$/u.test(option) ? '(?![\\p{L}\\p{N}])' : '';
 
-/** One option as a source, whatever its spaces; a full stop at its end may be missing. */
-const optionSource = (option: string): string => {
-  const text = strip(option).replace(/(?<=\S)\.$/, '');
-  return `${edgeBefore(text)}${text.split(/\s+/).map(escapeSource).join('\\s+')}${edgeBehind(text)}`;
-};
-
+/** The options as a source, whatever their spaces; a full stop at their ends may be missing. */
 function optionsSource(options: readonly string[]): string {
   const usable = [...new Set(options.map(strip).filter(Boolean))].sort((a, b) => b.length - a.length);
-  return usable.map(optionSource).join('|');
+  const texts = usable.map((option) => option.replace(/(?<=\S)\.$/, ''));
+  const sources = texts.map((text) => text.split(/\s+/).map(escapeSource).join('\\s+'));
+  const before = texts.map(edgeBefore);
+  const behind = texts.map(edgeBehind);
+  // Classes of all letters take most of the time of making such a pattern: edges that all options share stand once.
+  const [edge, ...others] = new Set(before.map((one, at) => `${one} ${behind[at]}`));
+  if (edge !== undefined && others.length === 0) return `${before[0]}(?:${sources.join('|')})${behind[0]}`;
+  return sources.map((source, at) => `${before[at]}${source}${behind[at]}`).join('|');
 }
 
 const folded = (text: string): string => strip(text).replace(/\s+/g, ' ').replace(/\.$/, '').toLowerCase();

@@ -51,7 +51,6 @@ export function asJson(text: string): string | null {
 
 export interface JsonBlock {
   start: number;
-  end: number;
   text: string;
   value: unknown;
   /** Is it JSON as it stands? */
@@ -87,7 +86,7 @@ export function jsonBlocks(text: string): JsonBlock[] {
     const exact = jsonValue(block);
     const json = exact === undefined ? asJson(block) : block;
     if (json === null) continue;
-    found.push({ start: at, end, text: block, value: jsonValue(json), exact: exact !== undefined });
+    found.push({ start: at, text: block, value: jsonValue(json), exact: exact !== undefined });
     at = end - 1;
   }
   return found;

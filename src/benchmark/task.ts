@@ -63,7 +63,10 @@ export class TaskBenchmark implements Benchmark {
   private readonly judging: Judge;
   private readonly measures: Measures;
   private readonly cache = new Map<string, Promise<Split>>();
-  private sampler: Promise<{ sampler: FewShotSampler; pool: readonly Item[] }> | null = null;
+  /** In an object of its own, which {@link withChat} shares. */
+  private readonly drawing: { sampler: Promise<{ sampler: FewShotSampler; pool: readonly Item[] }> | null } = {
+    sampler: null,
+  };
   private readonly evaluated: ReadonlySet<Item>;
 
   private constructor(
@@ -227,8 +230,8 @@ export class TaskBenchmark implements Benchmark {
   }
 
   private async examples(item: Item, shots: number): Promise<readonly Item[]> {
-    this.sampler ??= this.makeSampler();
-    const { sampler, pool } = await this.sampler;
+    this.drawing.sampler ??= this.makeSampler();
+    const { sampler, pool } = await this.drawing.sampler;
     try {
       const positions = this.evaluated.has(item)
         ? sampler.examples(item.index, shots)

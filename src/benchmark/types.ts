@@ -33,8 +33,6 @@ export interface Item {
   place: Place;
 }
 
-export type SplitName = 'training' | 'validation' | 'test' | 'fewshot';
-
 /** A rendered prompt, in the parts that the panel marks. `text` is their concatenation. */
 export interface RenderedPrompt {
   text: string;

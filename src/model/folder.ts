@@ -57,7 +57,7 @@ const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
 /** Graph files of a folder, best first, relative to it with forward slashes. */
-export function graphFiles(folder: string): string[] {
+function graphFiles(folder: string): string[] {
   const files = ['', 'onnx'].flatMap((under) =>
     list(join(folder, under))
       .filter((name) => name.endsWith('.onnx'))
