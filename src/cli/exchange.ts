@@ -1,11 +1,12 @@
 /** `softbench import` and `softbench export`: results of other tools in, runs out. */
 import { resolve } from 'node:path';
 import { exportRuns, importResults } from '../exchange/index.ts';
-import { formatShare } from '../metrics/index.ts';
+import { formatShare, type ShareName, shareNames } from '../metrics/index.ts';
 import { openRunStore } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import { exportFormats } from '../shared/protocol.ts';
 import { type Command, commonOptions, exitCodes, operands, storeFolder, storeOption } from './command.ts';
+import { checkNames, isNamed } from './runs.ts';
 import { table } from './terminal.ts';
 
 export const importCommand: Command = {
@@ -41,21 +42,21 @@ export const importCommand: Command = {
       const rows = await Promise.all(
         report.imported.map(async ({ run, task, model, items, group }) => {
           const { run: file, summary } = await store.read(run);
-          const share = (name: 'F' | 'S' | 'K' | 'L' | 'LL'): string => {
+          const share = (name: ShareName): string => {
             const value = summary?.scores[name];
-            return value && value.value !== null ? formatShare(value) : '–';
+            return value ? formatShare(value) : '–';
           };
           return [
             group ? `${task} (group)` : task,
             model,
             file.mode,
             items === 0 ? 'means only' : String(items),
-            ...(['F', 'S', 'K', 'L', 'LL'] as const).map(share),
+            ...shareNames.map(share),
             run,
           ];
         }),
       );
-      for (const line of table([['task', 'model', 'mode', 'items', 'F', 'S', 'K', 'L', 'LL', 'run'], ...rows]))
+      for (const line of table([['task', 'model', 'mode', 'items', ...shareNames, 'run'], ...rows]))
         terminal.print(line);
     }
     for (const { file, task, run } of report.known)
@@ -90,15 +91,10 @@ export const exportCommand: Command = {
     if (out === undefined) throw new HumanError('bad-input', 'The folder is missing: give it with --out DIR.');
     const store = openRunStore(storeFolder(given));
     const { runs } = await store.list();
-    const ids: string[] = [];
-    for (const name of given.positionals) {
-      const found = runs.filter(({ run }) => run.id === name || run.group === name);
-      if (found.length === 0)
-        throw new HumanError('missing', `There is no run or job "${name}" in ${store.folder}.`, {
-          todo: 'See "softbench runs list".',
-        });
-      ids.push(...found.map(({ run }) => run.id).filter((id) => !ids.includes(id)));
-    }
+    checkNames(given.positionals, runs, store.folder);
+    // In the order in which they are named.
+    const named = given.positionals.flatMap((name) => runs.filter((folder) => isNamed(name, folder)));
+    const ids = [...new Set(named.map(({ run }) => run.id))];
     const { signal, version } = terminal.surroundings;
     const folder = resolve(out);
     const files = await exportRuns(store, ids, { format, folder }, { softbench: version, signal });

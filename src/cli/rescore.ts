@@ -11,6 +11,7 @@ import { type Command, commonOptions, exitCodes, storeFolder, storeOption } from
 import { newGroup } from './job.ts';
 import { type Shown, showOutcomes } from './outcomes.ts';
 import { ProgressLine } from './progress.ts';
+import { checkNames } from './runs.ts';
 
 export const rescoreCommand: Command = {
   name: 'rescore',
@@ -73,12 +74,7 @@ function chosen(given: Given, runs: readonly RunFolder[], store: string): RunFol
   const file = benchmark === undefined ? undefined : resolve(benchmark);
   if (file !== undefined && !existsSync(file))
     throw new HumanError('missing', `There is no benchmark file ${file}.`, { todo: 'Check the path.' });
-  const isNamed = (name: string, { run }: RunFolder): boolean => run.id === name || run.group === name;
-  const unknown = names.find((name) => !runs.some((folder) => isNamed(name, folder)));
-  if (unknown !== undefined)
-    throw new HumanError('missing', `There is no run or job "${unknown}" in ${store}.`, {
-      todo: 'See "softbench runs list".',
-    });
+  checkNames(names, runs, store);
   // Of a job, what is finished; a run that is named by itself is refused with a reason where it is not.
   if (names.length > 0)
     return runs.filter((folder) =>

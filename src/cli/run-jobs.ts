@@ -82,7 +82,7 @@ async function runMany(
   defaultModes: DefaultModes,
   name: string,
 ): Promise<number> {
-  const { base, groupOf } = await groupsOf(args);
+  const { base, groupOf } = await groupsOf(args, subjects);
   const toResume = resumeCommand(name, args, base);
   const done: (Subject & { shown: Shown })[] = [];
   const failed: (Subject & { error: Error })[] = [];
@@ -148,7 +148,10 @@ async function resumed(args: Given, request: JobRequest): Promise<JobRequest> {
  * The groups of the jobs of one command: `<base>.1`, `<base>.2` … A command that is resumed finds each job by its benchmark
  * and model, so that more of either may be named.
  */
-async function groupsOf(args: Given): Promise<{ base: string; groupOf(subject: Subject, number: number): string }> {
+async function groupsOf(
+  args: Given,
+  subjects: readonly Subject[],
+): Promise<{ base: string; groupOf(subject: Subject, number: number): string }> {
   const asked = args.text('resume');
   if (asked === undefined) {
     const base = newGroup();
@@ -156,7 +159,6 @@ async function groupsOf(args: Given): Promise<{ base: string; groupOf(subject: S
   }
   const folder = storeFolder(args);
   const { runs } = await openRunStore(folder).list();
-  const { subjects } = await subjectsOf(args);
   const newest = runs.find((one) => one.run.status !== 'finished' && subjects.some((subject) => isOf(one, subject)));
   const base = asked === 'last' ? baseOf(newest?.run.group ?? newGroup()) : baseOf(asked);
   const before = runs.filter(({ run }) => baseOf(run.group) === base);

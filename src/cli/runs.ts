@@ -66,17 +66,24 @@ const listJson = ({ folder, run, summary, done }: RunFolder & { done: number }):
   ...(summary && modeJson({ run, summary })),
 });
 
+/** The name of a run, or of the job that it belongs to. */
+export const isNamed = (name: string, { run }: RunFolder): boolean => run.id === name || run.group === name;
+
+/** @throws HumanError where a name is neither a run nor a job of the store */
+export function checkNames(names: readonly string[], runs: readonly RunFolder[], store: string): void {
+  const unknown = names.find((name) => !runs.some((folder) => isNamed(name, folder)));
+  if (unknown !== undefined)
+    throw new HumanError('missing', `There is no run or job "${unknown}" in ${store}.`, {
+      todo: 'See "softbench runs list".',
+    });
+}
+
 /** Runs of names: those of runs or of jobs. */
 async function named(given: Given, names: readonly string[]): Promise<RunFolder[]> {
   const store = openRunStore(storeFolder(given));
   const { runs } = await store.list();
-  const isOf = (name: string, { run }: RunFolder): boolean => run.id === name || run.group === name;
-  const unknown = names.find((name) => !runs.some((folder) => isOf(name, folder)));
-  if (unknown !== undefined)
-    throw new HumanError('missing', `There is no run or job "${unknown}" in ${store.folder}.`, {
-      todo: 'See "softbench runs list".',
-    });
-  const found = runs.filter((folder) => names.some((name) => isOf(name, folder)));
+  checkNames(names, runs, store.folder);
+  const found = runs.filter((folder) => names.some((name) => isNamed(name, folder)));
   const subjects = new Set(
     found.map(({ run }) => `${run.benchmark.task} · ${run.model.name}${run.source ? ' (imported)' : ''}`),
   );

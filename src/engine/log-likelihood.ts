@@ -170,7 +170,7 @@ async function scoreBranches(
     const shape = left[0] && shapeOf(left[0], job);
     const batch: Growing[] = [];
     for (let at = 0; at < left.length && batch.length < costs.rows; ) {
-      const [next] = left.slice(at, at + 1);
+      const next = left[at];
       if (next && shapeOf(next, job) === shape) {
         batch.push(next);
         left.splice(at, 1);

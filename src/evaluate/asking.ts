@@ -117,7 +117,7 @@ function promptOf(requests: readonly ItemRequest[], encoded: readonly Encoded[])
 
 /** Likelihoods of an item, and how many tokens each is the sum of. */
 export interface ScoredItem {
-  responses: ItemResponse[];
+  likelihoods: Exclude<ItemResponse, { kind: 'generate' }>[];
   tokens: number[];
 }
 
@@ -189,7 +189,7 @@ interface Waiting {
 function scoredOf({ prepared, sums }: Waiting): ScoredItem {
   const kinds = prepared.encoded.filter(({ kind }) => kind !== 'generate').map(({ kind }) => kind);
   return {
-    responses: sums.map(({ sum, greedy }, at) =>
+    likelihoods: sums.map(({ sum, greedy }, at) =>
       kinds[at] === 'rolling' ? { kind: 'rolling', sum } : { kind: 'loglikelihood', sum, greedy },
     ),
     tokens: sums.map(({ tokens }) => tokens),

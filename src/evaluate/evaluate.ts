@@ -92,8 +92,7 @@ export async function evaluate(
         model,
         chunk,
         settings,
-        async (prepared, { responses, tokens }: ScoredItem) => {
-          const found = { likelihoods: responses.filter((response) => response.kind !== 'generate'), tokens };
+        async (prepared, found: ScoredItem) => {
           if (generates) scored.set(prepared, found);
           else await finish(prepared, { ...found, outputs: [] });
         },

@@ -1,22 +1,13 @@
 /** Outputs without scores (`--predict_only` of lm-evaluation-harness): what a model says is kept, nobody judges it yet. */
-import type { Benchmark, Judgement } from '../benchmark/types.ts';
+import type { Benchmark } from '../benchmark/types.ts';
 import { scores } from '../metrics/index.ts';
 import { HumanError } from '../shared/errors.ts';
+import { overlaid } from '../shared/overlaid.ts';
 import type { RunSummary } from '../shared/results.ts';
+import { notJudged } from './records.ts';
 
 /** Said with such a run. */
 export const predictOnlyNote = 'Outputs only: nothing was scored. Re-scoring makes a run with scores of it.';
-
-const unread = { answer: null, span: null };
-/** What stands in a record that nobody has judged. */
-const notJudged: Judgement = {
-  strict: unread,
-  lenient: unread,
-  inFormat: false,
-  right: false,
-  lenientRight: false,
-  cause: null,
-};
 
 /** The benchmark with its prompts and requests, but without readers, verdicts and metrics. */
 export function withoutScoring(benchmark: Benchmark): Benchmark {
@@ -37,13 +28,7 @@ export function withoutScoring(benchmark: Benchmark): Benchmark {
     metrics: undefined,
     measure: undefined,
   };
-  return new Proxy(benchmark, {
-    get(target, name) {
-      if (Object.hasOwn(own, name)) return own[name as keyof Benchmark];
-      const value: unknown = Reflect.get(target, name);
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  });
+  return overlaid(benchmark, own);
 }
 
 /** A summary whose scores count no item. */

@@ -1,5 +1,5 @@
 /** From the responses to an item to its record, and back: a record holds all that judging and measuring need. */
-import type { Benchmark, Item, ItemResponse } from '../benchmark/types.ts';
+import type { Benchmark, Item, ItemResponse, Judgement } from '../benchmark/types.ts';
 import { type BigBenchRow, bigBenchValues } from '../metrics/index.ts';
 import type { ItemRecord } from '../shared/results.ts';
 import { sha256 } from '../system/index.ts';
@@ -19,14 +19,21 @@ export interface Answered {
 }
 
 const nothing = { answer: null, span: null };
+/** What stands in a record whose output nobody has judged, or that has none. */
+export const notJudged: Judgement = {
+  strict: nothing,
+  lenient: nothing,
+  inFormat: false,
+  right: false,
+  lenientRight: false,
+  cause: null,
+};
 
 /** Reads, judges and measures: the line of items.jsonl. */
 export function recordOf(benchmark: Benchmark, item: Item, answered: Answered): ItemRecord {
   const { prompt, likelihoods, tokens, outputs, truncated } = answered;
   const [first, ...others] = outputs;
-  const judged = first
-    ? benchmark.judge(item, first.text, first.stop)
-    : { strict: nothing, lenient: nothing, inFormat: false, right: false, lenientRight: false, cause: null };
+  const judged = first ? benchmark.judge(item, first.text, first.stop) : notJudged;
   const measured = benchmark.measure?.(item, [
     ...likelihoods,
     ...(first ? [{ kind: 'generate' as const, outputs }] : []),

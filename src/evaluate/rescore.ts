@@ -2,7 +2,6 @@
  * Scoring a finished run again, without the model: its outputs and likelihoods are what they are, and the benchmark file
  * as it is now reads and scores them. The result is a run of its own beside the old one.
  */
-import { chatOf } from '../benchmark/chat.ts';
 import { configurationDigests } from '../benchmark/configuration-digests.ts';
 import { requestsOf } from '../benchmark/requests.ts';
 import type { Benchmark, Item } from '../benchmark/types.ts';
@@ -17,7 +16,7 @@ import { answeredOf, recordOf } from './records.ts';
 import type { RunFolder, RunStore } from './run-store.ts';
 import { summarise } from './summarise.ts';
 import { turn } from './turn.ts';
-import { benchmarkOfRun, type WantedRun } from './wanted-run.ts';
+import { asRun, benchmarkOfRun, type WantedRun } from './wanted-run.ts';
 
 /** Nothing of a model is among them. */
 export type RescoreRooms = Pick<JobRooms, 'openBenchmark' | 'openStore' | 'versions'>;
@@ -87,6 +86,7 @@ async function plan(
     );
   const benchmark = asRun(run, given);
   checkGeneration(run, benchmark, records);
+  const otherwise = asksOtherwise(run, benchmark);
   const items = new Map((await benchmark.items('evaluation')).map((item) => [item.index, item]));
   const pairs: Plan['pairs'] = [];
   const left: Unfit[] = [];
@@ -96,18 +96,12 @@ async function plan(
       throwIfCancelled(hooks.signal);
     }
     const item = items.get(record.index);
-    const reason = item ? await whyUnfit(run, benchmark, item, record) : 'is not in the data any more';
+    const reason = item ? await whyUnfit(run, benchmark, item, record, otherwise) : 'is not in the data any more';
     if (item && reason === null) pairs.push({ item, record });
     else left.push({ index: record.index, reason: reason ?? '' });
   }
   if (left.length > 0 && (!skipChanged || pairs.length === 0)) throw cannot(run, benchmark, left, records.length);
   return { old, benchmark, pairs, left };
-}
-
-/** The benchmark with what the run asked for differently from its file, and with the run's own way of writing conversations. */
-function asRun({ settings }: RunFile, benchmark: Benchmark): Benchmark {
-  const asked = settings.generates === false ? (benchmark.withoutGeneration?.() ?? benchmark) : benchmark;
-  return asked.withChat(chatOf(settings.chat));
 }
 
 /** The item's record with all that depends on scoring made anew. */
@@ -134,7 +128,13 @@ function checkGeneration(run: RunFile, benchmark: Benchmark, records: readonly I
 }
 
 /** Why the responses recorded for an item are not those to what would be asked now; null where they are. */
-async function whyUnfit(run: RunFile, benchmark: Benchmark, item: Item, record: ItemRecord): Promise<string | null> {
+async function whyUnfit(
+  run: RunFile,
+  benchmark: Benchmark,
+  item: Item,
+  record: ItemRecord,
+  otherwise: boolean,
+): Promise<string | null> {
   const { shots } = run.settings;
   const requests = await (benchmark.requests?.(item, shots) ?? requestsOf(benchmark, item, shots));
   const output = requests.find(({ kind }) => kind === 'generate');
@@ -150,12 +150,14 @@ async function whyUnfit(run: RunFile, benchmark: Benchmark, item: Item, record: 
   const texts = benchmark.choices(item)?.texts;
   if (record.choices && JSON.stringify(texts) !== JSON.stringify(record.choices.texts)) return 'has other candidates';
   if (!record.choices && benchmark.target(item).text !== record.gold) return 'has another text to measure';
-  // What stands between prompt and candidate is in no record: the keys that decide it must be the same.
+  return otherwise ? 'may have been asked about in another way' : null;
+}
+
+/** What stands between prompt and candidate is in no record: the keys that decide it must be the same. */
+function asksOtherwise(run: RunFile, { configuration }: Benchmark): boolean {
   const { requests: before } = run.benchmark.digests;
-  const now = benchmark.configuration && configurationDigests(benchmark.configuration).requests;
-  return before !== undefined && now !== undefined && before !== now
-    ? 'may have been asked about in another way'
-    : null;
+  const now = configuration && configurationDigests(configuration).requests;
+  return before !== undefined && now !== undefined && before !== now;
 }
 
 function cannot(run: RunFile, benchmark: Benchmark, left: readonly Unfit[], all: number): HumanError {

@@ -2,7 +2,7 @@
 
 import { PythonRandom } from '../benchmark/python-random.ts';
 import type { Benchmark, Item } from '../benchmark/types.ts';
-import { bigBenchMeasures, bigBenchScores, bootstrapIterations, mean, metricScore, scores } from '../metrics/index.ts';
+import { bigBenchMeasures, bootstrapIterations, mean, metricScore, scores } from '../metrics/index.ts';
 import type { ItemRecord, MetricScore, MetricValue, RunSummary } from '../shared/results.ts';
 import { bigBenchRow } from './records.ts';
 
@@ -36,6 +36,12 @@ export function summarise(
     const choices = benchmark.choices(item);
     return choices ? [bestCount(choices) / choices.texts.length] : [];
   });
+  const bigBench =
+    benchmark.metrics &&
+    bigBenchMeasures(
+      benchmark.metrics,
+      known.map(({ item, record }) => bigBenchRow(benchmark, item, record)),
+    );
   return {
     schema: 1,
     ...facts,
@@ -54,18 +60,13 @@ export function summarise(
         chance: chances.length > 0 ? mean(chances) : null,
       },
     ),
-    ...(benchmark.metrics && {
-      measures: bigBenchMeasures(
-        benchmark.metrics,
-        known.map(({ item, record }) => bigBenchRow(benchmark, item, record)),
-      ),
-      metrics: Object.fromEntries(
-        benchmark.metrics.map((name) => [
-          name,
-          bigBenchScores.get(name)?.(known.map(({ item, record }) => bigBenchRow(benchmark, item, record))) ?? null,
-        ]),
-      ),
-    }),
+    ...(benchmark.metrics &&
+      bigBench && {
+        measures: bigBench,
+        metrics: Object.fromEntries(
+          benchmark.metrics.map((name) => [name, bigBench.find(({ metric }) => metric === name)?.value ?? null]),
+        ),
+      }),
     ...(benchmark.metricList && { measures: measures(benchmark, known, iterations) }),
     ...(truncated > 0 && { truncated }),
     promptTokens: known.reduce((sum, { record }) => sum + record.prompt.tokens, 0),

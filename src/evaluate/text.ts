@@ -6,10 +6,20 @@ import type { Tokenizer, TrainingExample } from './language-model.ts';
 export const prefixToken = ({ bosTokenId, eosTokenIds }: Tokenizer): number | null =>
   bosTokenId ?? eosTokenIds[0] ?? null;
 
-/** Ids of a text. What begins with the start token already (a chat template writes it) gets no second one. */
-export function encodeText(tokenizer: Tokenizer, text: string): number[] {
+/** The start token's text; "" where there is none. Asked for with every text, and always the same. */
+const starts = new WeakMap<Tokenizer, string>();
+function startText(tokenizer: Tokenizer): string {
+  const known = starts.get(tokenizer);
+  if (known !== undefined) return known;
   const prefix = prefixToken(tokenizer);
   const start = prefix === null ? '' : tokenizer.decode([prefix], { special: true });
+  starts.set(tokenizer, start);
+  return start;
+}
+
+/** Ids of a text. What begins with the start token already (a chat template writes it) gets no second one. */
+export function encodeText(tokenizer: Tokenizer, text: string): number[] {
+  const start = startText(tokenizer);
   return tokenizer.encode(text, { special: start === '' || !text.startsWith(start) });
 }
 

@@ -175,8 +175,7 @@ async function likelihoodShare(tuning: Tuning, softPrompt: SoftPrompt): Promise<
     model,
     prepared,
     { batchSize, softPrompt },
-    ({ item, prompt }, { responses, tokens }) => {
-      const likelihoods = responses.filter((response) => response.kind !== 'generate');
+    ({ item, prompt }, { likelihoods, tokens }) => {
       const answered = { prompt: promptFacts(prompt), likelihoods, tokens, outputs: [], truncated: 0 };
       if (likelihoodVerdict(recordOf(benchmark, item, answered))) right++;
     },

@@ -1,5 +1,6 @@
 /** What a run is to be, and what must be equal for two runs to have the same numbers. */
 import { createHash } from 'node:crypto';
+import { chatOf } from '../benchmark/chat.ts';
 import { configurationDigests } from '../benchmark/configuration-digests.ts';
 import type { Benchmark } from '../benchmark/types.ts';
 import { HumanError } from '../shared/errors.ts';
@@ -13,6 +14,12 @@ import { predictOnlyNote } from './predict-only.ts';
 import type { RunFolder } from './run-store.ts';
 
 export type WantedRun = Omit<RunFile, 'id' | 'created' | 'updated' | 'status'>;
+
+/** The benchmark with what the run asked for differently from its file, and with the run's own way of writing conversations. */
+export function asRun({ settings }: RunFile, benchmark: Benchmark): Benchmark {
+  const asked = settings.generates === false ? (benchmark.withoutGeneration?.() ?? benchmark) : benchmark;
+  return asked.withChat(chatOf(settings.chat));
+}
 
 /** What a run says of its benchmark; of the training split's data only where a run uses it. */
 export async function benchmarkOfRun(

@@ -1,7 +1,7 @@
 /** Runs of a store as files that other tools read. One row a format. */
-import { chatOf } from '../benchmark/chat.ts';
 import { openBenchmark } from '../benchmark/index.ts';
 import type { Benchmark } from '../benchmark/types.ts';
+import { asRun } from '../evaluate/wanted-run.ts';
 import type { DiskRunStore } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import { type ExportFormat, exportFormats } from '../shared/protocol.ts';
@@ -83,8 +83,7 @@ export async function exportRuns(
             `The run ${run.id} was imported: its prompts and documents are not here.`,
             { todo: `They are in ${run.source.file}. Export it as every-eval-ever, csv or markdown.` },
           );
-        const benchmark = (await open(run.benchmark.file)).withChat(chatOf(run.settings.chat));
-        return run.settings.generates === false ? (benchmark.withoutGeneration?.() ?? benchmark) : benchmark;
+        return asRun(run, await open(run.benchmark.file));
       },
       itemsOf: async ({ run }) => (await store.readItems(run.id)).sort((a, b) => a.index - b.index),
     },

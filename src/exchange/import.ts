@@ -15,6 +15,7 @@ import {
   taskOfSamples,
   timeOf,
 } from './find-files.ts';
+import { noGeneration } from './foreign.ts';
 import { lmEvalForeign } from './lm-eval-import.ts';
 import { isLmEvalResults, type LmEvalTask, readLmEvalResults } from './lm-eval-results.ts';
 import { type Foreign, writeForeign } from './to-run.ts';
@@ -128,8 +129,7 @@ async function foreignsOf(
   inFolder: boolean,
   report: ImportReport,
 ): Promise<Foreign[]> {
-  if (!inFolder && /\.jsonl(?:\.gz)?$/.test(file)) return samplesAlone(file, options);
-  if (!inFolder && taskOfSamples(file) !== null) return samplesAlone(file, options);
+  if (!inFolder && (/\.jsonl(?:\.gz)?$/.test(file) || taskOfSamples(file) !== null)) return samplesAlone(file, options);
   let read: ReadJson;
   try {
     read = await readJson(file);
@@ -186,7 +186,7 @@ async function samplesAlone(file: string, options: ImportOptions): Promise<Forei
     split: '',
     outputType: null,
     taskVersion: '',
-    generation: { until: [], maxNewTokens: 0, temperature: 0, topP: 1 },
+    generation: noGeneration,
     chat: null,
     metrics: [],
     notes: [

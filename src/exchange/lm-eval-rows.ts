@@ -6,6 +6,7 @@
 import { float, PythonFloat, str } from '../benchmark/python.ts';
 import { pythonJson } from '../benchmark/python-json.ts';
 import type { Benchmark, Item, ItemRequest, ItemResponse } from '../benchmark/types.ts';
+import { answeredOf } from '../evaluate/records.ts';
 import { HumanError } from '../shared/errors.ts';
 import type { FilteredMetrics, ItemRecord, MetricValue, RunFile } from '../shared/results.ts';
 import { sha256 } from '../system/index.ts';
@@ -60,7 +61,7 @@ export class SampleRows {
   /** What each filter left and what it is worth. Runs of before the metrics of the file were kept: counted again. */
   metricsOf(item: Item, record: ItemRecord): FilteredMetrics[] {
     if (record.metrics && record.metrics.length > 0) return record.metrics;
-    const measured = this.benchmark.measure?.(item, responsesOf(this.benchmark, record));
+    const measured = this.benchmark.measure?.(item, responsesOf(record));
     if (measured && measured.length > 0) return measured;
     const row = (filter: string, answer: string | null, right: boolean): FilteredMetrics => ({
       filter,
@@ -113,29 +114,9 @@ export class SampleRows {
 }
 
 /** The responses as the benchmark measures them. */
-export function responsesOf(benchmark: Benchmark, record: ItemRecord): ItemResponse[] {
-  const sums =
-    record.likelihoods?.map(({ sum, greedy }) => ({ sum, greedy })) ??
-    record.choices?.logLikelihoods.map((sum) => ({ sum, greedy: undefined })) ??
-    [];
-  const rolling = benchmark.outputType === 'loglikelihood_rolling';
-  return [
-    ...sums.map(
-      ({ sum, greedy }): ItemResponse =>
-        rolling ? { kind: 'rolling', sum } : { kind: 'loglikelihood', sum, greedy: greedy ?? false },
-    ),
-    ...(record.generated === false
-      ? []
-      : [
-          {
-            kind: 'generate' as const,
-            outputs: [
-              { text: record.output, stop: record.stop },
-              ...(record.repeats ?? []).map(({ output, stop }) => ({ text: output, stop })),
-            ],
-          },
-        ]),
-  ];
+function responsesOf(record: ItemRecord): ItemResponse[] {
+  const { likelihoods, outputs } = answeredOf(record);
+  return [...likelihoods, ...(outputs.length > 0 ? [{ kind: 'generate' as const, outputs }] : [])];
 }
 
 function argumentsOf(request: ItemRequest, generation: Fields): Record<string, unknown> {

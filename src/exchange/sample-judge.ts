@@ -9,6 +9,7 @@ import { listedOptions } from '../benchmark/listed-options.ts';
 import { strip } from '../benchmark/python.ts';
 import { inferKind, nothing, type ReaderContext, readers } from '../benchmark/readers.ts';
 import type { AnswerKind } from '../benchmark/types.ts';
+import { notJudged } from '../evaluate/records.ts';
 import type { FilteredMetrics, ItemRecord, MetricValue, Reading } from '../shared/results.ts';
 import { sha256 } from '../system/index.ts';
 import { type Fields, fieldsOf, listOf, textOf, textsOf } from './foreign.ts';
@@ -284,12 +285,7 @@ function candidates({ requests }: LmEvalSample): string[] {
 /** What stands in a record where only likelihoods were measured. */
 export const nothingGenerated = {
   output: '',
-  strict: nothing,
-  lenient: nothing,
-  inFormat: false,
-  right: false,
-  lenientRight: false,
-  cause: null,
+  ...notJudged,
   generated: false as const,
 };
 

@@ -30,9 +30,8 @@ export async function readText(
   settings: HubSettings,
   signal?: AbortSignal,
 ): Promise<string> {
-  const { commit, endpoint } = { ...settings, commit: listing.commit };
   const { body } = await ask(
-    fileAddress(listing, commit, path, endpoint),
+    fileAddress(listing, listing.commit, path, settings.endpoint),
     listing,
     listing.revision,
     settings,
@@ -99,11 +98,7 @@ export async function fetchFiles(
           headers: token ? { Authorization: `Bearer ${token.text}` } : {},
           // The name under which `huggingface_hub` goes on too.
           part: `${blobOf(folder, file)}.incomplete`,
-          words: {
-            network:
-              'What has arrived is kept: try again to go on from there. Behind a proxy set HTTPS_PROXY (in VS Code: http.proxy).',
-            room: roomAdvice,
-          },
+          words: { room: roomAdvice },
           refusal: (status, headers) => refusal(listing, listing.revision, settings, status, headers),
           onBytes: (bytes) => {
             arrived = bytes;

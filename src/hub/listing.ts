@@ -151,6 +151,7 @@ export async function ask(
     token && address.origin === endpoint.origin ? { Authorization: `Bearer ${token.text}` } : {};
   for (let attempt = 1; ; attempt++) {
     let words = '';
+    let tooMany = false;
     let wait = pauseMilliseconds * 2 ** (attempt - 1);
     let cause: unknown;
     try {
@@ -169,6 +170,7 @@ export async function ask(
         response.destroy();
         const busy = busyAnswer(address, status, response.headers);
         words = busy.words;
+        tooMany = status === 429;
         wait = Math.max(wait, busy.pause);
       } else {
         response.setTimeout(stall, () =>
@@ -194,7 +196,7 @@ export async function ask(
     }
     if (attempt >= attempts || wait > longestPause)
       throw new HumanError('engine', `The Hugging Face Hub could not be asked: ${words}.`, {
-        todo: /too many/.test(words)
+        todo: tooMany
           ? 'Wait and try again; with a token (`hf auth login`) more is allowed.'
           : 'Check the network and try again. Behind a proxy set HTTPS_PROXY (in VS Code: http.proxy); for a mirror HF_ENDPOINT.',
         ...(cause !== undefined && { cause }),

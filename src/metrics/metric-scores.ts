@@ -17,7 +17,7 @@ import {
   type WeightedLogLikelihood,
   weightedPerplexity,
 } from './aggregation.ts';
-import { bleu, type CorpusMetric, chrf, chrfPlusPlus, ter } from './translation/index.ts';
+import { added, bleu, type CorpusMetric, chrf, chrfPlusPlus, ter } from './translation/index.ts';
 
 /** Draws samples for the bootstrap: uniform numbers in [0, 1) for a seed. */
 export type RandomOf = (seed: number) => () => number;
@@ -100,12 +100,8 @@ function ofTexts(metric: CorpusMetric): Aggregation['scorer'] {
       const texts = (of: unknown): string[] => (Array.isArray(of) ? of.map(String) : [String(of ?? '')]);
       return metric.statistics(texts(output)[0] ?? '', texts(gold));
     });
-    return (sample) => {
-      const sum = new Array<number>(counts[0]?.length ?? 0).fill(0);
-      for (const at of sample)
-        for (const [place, count] of (counts[at] ?? []).entries()) sum[place] = (sum[place] ?? 0) + count;
-      return metric.score(sum);
-    };
+    const pick = picker(counts);
+    return (sample) => metric.score(added(pick(sample)));
   };
 }
 

@@ -1,6 +1,6 @@
 /** The metrics of a benchmark file in words, the same in pages, in the editor and on the command line. */
 import type { MetricScore, RunSummary } from '../shared/results.ts';
-import { formatInterval, formatShare } from './format.ts';
+import { formatShare, formatShareAndInterval } from './format.ts';
 
 /** "0.1213", as lm-evaluation-harness prints figures; "–" where there is none. */
 export const formatFigure = (value: number | null): string =>
@@ -97,7 +97,7 @@ export function figureOf(summary: Pick<RunSummary, 'scores' | 'measures'>, name:
 
 /** The figure in words, with its interval where there is one. */
 export function figureWords({ value, low, high, isShare }: Figure): string {
-  if (isShare) return `${formatShare({ value, low, high })} (${formatInterval({ value, low, high })})`;
+  if (isShare) return formatShareAndInterval({ value, low, high });
   return formatFigure(value) + (low < high ? ` (${formatFigure(low)}–${formatFigure(high)})` : '');
 }
 

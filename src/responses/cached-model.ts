@@ -7,17 +7,17 @@ import type {
   LanguageModel,
   LogLikelihoodRequest,
   LogLikelihoodResult,
-  SoftPrompt,
 } from '../evaluate/language-model.ts';
 import type { ResponseCache } from '../evaluate/response-cache.ts';
+import { turn } from '../evaluate/turn.ts';
 import { throwIfCancelled } from '../shared/errors.ts';
+import { overlaid } from '../shared/overlaid.ts';
 import { DiskCache } from './disk-cache.ts';
 import { contextOf, type EngineVersions, generationKeys, logLikelihoodKeys } from './key.ts';
 import type { Place } from './key-table.ts';
 
 /** Between two requests whose keys are made, the event loop turns once so often: a cancel message gets through. */
 const turnEvery = 4096;
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export interface ResponseCacheSettings {
   /** Folder that holds `responses/`. */
@@ -119,7 +119,7 @@ export function openResponseCache(
   };
   const logLikelihood = (
     requests: readonly LogLikelihoodRequest[],
-    settings: Parameters<LanguageModel['logLikelihood']>[1] & { softPrompt: SoftPrompt | null },
+    settings: Parameters<LanguageModel['logLikelihood']>[1],
     hooks: Hooks<LogLikelihoodResult>,
   ): Promise<void> =>
     through(requests, logLikelihoodKeys(context, settings), isLogLikelihood, hooks, (rest, own) =>
@@ -127,7 +127,7 @@ export function openResponseCache(
     );
 
   return {
-    model: inFrontOf(model, { generate, logLikelihood }),
+    model: overlaid(model, { generate, logLikelihood }),
     counts: () => ({ ...counts }),
     get isDelivering() {
       return delivering;
@@ -135,17 +135,6 @@ export function openResponseCache(
     problems: () => problems,
     close: () => disk.close(),
   };
-}
-
-/** The model with some methods replaced; all others, those that an engine may gain too, are its own. */
-function inFrontOf(model: LanguageModel, own: Pick<LanguageModel, 'generate' | 'logLikelihood'>): LanguageModel {
-  return new Proxy(model, {
-    get(target, name) {
-      if (name === 'generate' || name === 'logLikelihood') return own[name];
-      const value: unknown = Reflect.get(target, name);
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  });
 }
 
 function isFinitely(value: unknown): boolean {

@@ -1,12 +1,5 @@
 /** A leaderboard as a Markdown or CSV table: one row a model × benchmark × mode. */
-import {
-  formatMetric,
-  formatShareAndInterval,
-  metricKey,
-  metricRows,
-  metricTitle,
-  shareNames,
-} from '../metrics/index.ts';
+import { formatMetric, formatShareAndInterval, metricRows, metricTitle, shareNames } from '../metrics/index.ts';
 import type { LeaderboardView } from '../shared/protocol.ts';
 import { type Cell, csvRow, markdownRow } from '../shared/table-text.ts';
 
@@ -40,7 +33,7 @@ export function leaderboardCsv({ cells }: LeaderboardView): string {
     ...measures.flatMap(({ key }) => [key, `${key}_stderr`]),
     ...(mixed ? ['origin'] : []),
   ];
-  const rows = cells.map(({ model, task, mode, cell }): Cell[] => {
+  const rows = cells.map(({ model, task, mode, cell }, at): Cell[] => {
     const { run, summary, softPromptPosition: position, imported } = cell;
     return [
       task,
@@ -52,10 +45,7 @@ export function leaderboardCsv({ cells }: LeaderboardView): string {
         const share = summary.scores[name];
         return share === null || share.value === null ? ['', '', ''] : [share.value, share.low, share.high];
       }),
-      ...measures.flatMap(({ key }): Cell[] => {
-        const score = summary.measures?.find((one) => metricKey(one) === key);
-        return [score?.value, score?.standardError];
-      }),
+      ...measures.flatMap(({ scores }): Cell[] => [scores[at]?.value, scores[at]?.standardError]),
       ...(mixed ? [imported ? imported.words : 'measured'] : []),
     ];
   });

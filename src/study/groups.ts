@@ -6,10 +6,11 @@ import {
   type GroupRow,
   metricTitle,
   pooledShare,
+  shareNames,
 } from '../metrics/index.ts';
 import type { RunFolder } from '../runs/index.ts';
 import type { PromptMode } from '../shared/modes.ts';
-import type { RunFile, RunSummary, Scores } from '../shared/results.ts';
+import type { RunFile, RunSummary } from '../shared/results.ts';
 
 /** Scores of a group and of a prompt mode. */
 export interface GroupScores {
@@ -22,14 +23,6 @@ export interface GroupScores {
   /** Benchmarks of the group that have no finished run. */
   missing: string[];
 }
-
-const shares: Record<string, (scores: Scores) => Parameters<typeof pooledShare>[0][number]> = {
-  F: ({ F }) => F,
-  S: ({ S }) => S,
-  K: ({ K }) => K,
-  L: ({ L }) => L,
-  LL: ({ LL }) => LL,
-};
 
 /** A group as far as its scores need it. */
 export interface ScoredGroup {
@@ -61,10 +54,7 @@ export function scoresOfGroups(groups: readonly ScoredGroup[], folders: readonly
           group.leaves.flatMap(of).map(({ summary }) => summary.measures ?? []),
         ),
         shares: Object.fromEntries(
-          Object.entries(shares).map(([name, share]) => [
-            name,
-            pooledShare(parts.map(({ summary }) => share(summary.scores))),
-          ]),
+          shareNames.map((name) => [name, pooledShare(parts.map(({ summary }) => summary.scores[name]))]),
         ),
         benchmarks: parts.length,
         missing: each.filter((name) => !parts.some(({ run }) => run.benchmark.task === name)),

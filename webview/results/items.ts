@@ -9,7 +9,7 @@ import { button, dropdown, textField } from '../ui.ts';
 import type { CauseFilter } from './causes.ts';
 import { parseFilter, valueGiven, withValue } from './filter.ts';
 import { filterHelp, headCells, rowElement } from './item-row.ts';
-import { hasKey, isSortKey, keyOf, type Row, type RowTable, type Sorting, type SortKey, sortRows } from './rows.ts';
+import { isSortKey, keyOf, type Row, type RowTable, type Sorting, type SortKey, sortRows } from './rows.ts';
 
 /** Must agree with `--row-height` of frame.css. */
 const rowHeight = 26;
@@ -119,7 +119,7 @@ export class ItemsSection {
   /** Where the row stands in the table as it is filtered and sorted; -1 where it does not. */
   #placeOf(key: string | null): number {
     if (key === null) return -1;
-    const row = this.table.byItem.get(Number.parseInt(key, 10))?.find((one) => hasKey(one, key));
+    const row = this.table.byItem.get(Number.parseInt(key, 10))?.find((one) => keyOf(one) === key);
     return row ? this.#rows.indexOf(row) : -1;
   }
 

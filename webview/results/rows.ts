@@ -14,12 +14,6 @@ export interface Row {
   differs: boolean;
 }
 
-/** Is this the row of that name? Without making the row's own name: this is asked of a hundred thousand. */
-export function hasKey(row: Row, key: string): boolean {
-  const end = key.indexOf('\n');
-  return row.record.index === Number(key.slice(0, end)) && row.run === key.slice(end + 1);
-}
-
 /** Names a row across updates. */
 export const keyOf = (row: { run: string; record: { index: number } }): string => `${row.record.index}\n${row.run}`;
 
