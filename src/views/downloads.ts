@@ -6,36 +6,29 @@ import type { FetchProgress, HubSettings } from '../hub/index.ts';
 import { formatBytes } from '../metrics/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import { proxyEnvironment } from './gpu-libraries.ts';
+import { cancellable } from './progress.ts';
 import { settingsSection } from './settings.ts';
 import type { Workbench } from './workbench.ts';
 
 const downloadLabel = 'Download from Hugging Face…';
 const mapLabel = 'Map to a Folder…';
 
-/** Runs with a notification that can be cancelled. */
-function working<T>(
+/** Runs with a notification that shows how much has arrived. */
+const working = <T>(
   title: string,
   run: (signal: AbortSignal, show: (now: FetchProgress) => void) => Promise<T>,
-): Promise<T> {
-  return Promise.resolve(
-    vscode.window.withProgress(
-      { location: vscode.ProgressLocation.Notification, title, cancellable: true },
-      (progress, token) => {
-        const stop = new AbortController();
-        token.onCancellationRequested(() => stop.abort());
-        let shown = 0;
-        return run(stop.signal, ({ bytes, total, file, files, waits }) => {
-          const percent = total > 0 ? (100 * bytes) / total : 100;
-          const message = waits
-            ? `The server asks to wait ${Math.ceil(waits / 1000)} s`
-            : `${formatBytes(bytes)} of ${formatBytes(total)}, file ${file} of ${files}`;
-          progress.report({ increment: percent - shown, message });
-          shown = percent;
-        });
-      },
-    ),
-  );
-}
+): Promise<T> =>
+  cancellable(title, (signal, progress) => {
+    let shown = 0;
+    return run(signal, ({ bytes, total, file, files, waits }) => {
+      const percent = total > 0 ? (100 * bytes) / total : 100;
+      const message = waits
+        ? `The server asks to wait ${Math.ceil(waits / 1000)} s`
+        : `${formatBytes(bytes)} of ${formatBytes(total)}, file ${file} of ${files}`;
+      progress.report({ increment: percent - shown, message });
+      shown = percent;
+    });
+  });
 
 async function hub(): Promise<{ rooms: typeof import('../hub/index.ts'); settings: HubSettings }> {
   const rooms = await import('../hub/index.ts');

@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import { HumanError, sentenceOf } from '../shared/errors.ts';
 import { type ExportFormat, exportFormats, type ImportReport } from '../shared/protocol.ts';
+import { cancellable } from './progress.ts';
 import type { Row } from './trees.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -16,16 +17,11 @@ export async function importResults(workbench: Workbench, first?: unknown, selec
   if (paths.length === 0) return;
   const storeFolder = workbench.runs.storeFolderFor(paths[0] ?? '');
   const worker = await workbench.worker();
-  const report = await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title: 'Importing results', cancellable: true },
-    (progress, token) => {
-      const stop = new AbortController();
-      token.onCancellationRequested(() => stop.abort());
-      return worker.call.importResults(
-        { paths, storeFolder },
-        { signal: stop.signal, onProgress: ({ message }) => progress.report({ message }) },
-      );
-    },
+  const report = await cancellable('Importing results', (signal, progress) =>
+    worker.call.importResults(
+      { paths, storeFolder },
+      { signal, onProgress: ({ message }) => progress.report({ message }) },
+    ),
   );
   await workbench.runs.refresh();
   for (const { file, reason } of report.skipped) workbench.log.info(`${file} was left out: ${reason}`);
@@ -129,13 +125,8 @@ async function writeRuns(
   folder: string,
 ): Promise<void> {
   const worker = await workbench.worker();
-  const files = await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title: 'Exporting', cancellable: true },
-    (_, token) => {
-      const stop = new AbortController();
-      token.onCancellationRequested(() => stop.abort());
-      return worker.call.exportRuns({ runs, storeFolder, format, folder }, { signal: stop.signal });
-    },
+  const files = await cancellable('Exporting', (signal) =>
+    worker.call.exportRuns({ runs, storeFolder, format, folder }, { signal }),
   );
   void tellExported(workbench, files, folder);
 }

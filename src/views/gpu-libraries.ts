@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import type { LibraryPackage } from '../libraries/index.ts';
 import { HumanError } from '../shared/errors.ts';
+import { cancellable } from './progress.ts';
 import { providersText } from './provider-text.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -38,29 +39,24 @@ export async function installLibraries(workbench: Workbench): Promise<void> {
     'Fetch and Install',
   );
   if (agreed !== 'Fetch and Install') return;
-  await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title: wanted.title, cancellable: true },
-    async (progress, token) => {
-      const stop = new AbortController();
-      token.onCancellationRequested(() => stop.abort());
-      let shown = 0;
-      await libraries.installPackage(wanted, {
-        folder,
-        signal: stop.signal,
-        environment: proxyEnvironment(),
-        onProgress: ({ phase, bytes, total }) => {
-          // Fetching is the first four fifths of the bar.
-          const part = phase === 'fetching' ? (80 * bytes) / total : 80 + (20 * bytes) / total;
-          if (part - shown < 1) return;
-          progress.report({
-            increment: part - shown,
-            message: `${phase} ${Math.round(bytes / 1e6)} of ${Math.round(total / 1e6)} MB`,
-          });
-          shown = part;
-        },
-      });
-    },
-  );
+  await cancellable(wanted.title, async (signal, progress) => {
+    let shown = 0;
+    await libraries.installPackage(wanted, {
+      folder,
+      signal,
+      environment: proxyEnvironment(),
+      onProgress: ({ phase, bytes, total }) => {
+        // Fetching is the first four fifths of the bar.
+        const part = phase === 'fetching' ? (80 * bytes) / total : 80 + (20 * bytes) / total;
+        if (part - shown < 1) return;
+        progress.report({
+          increment: part - shown,
+          message: `${phase} ${Math.round(bytes / 1e6)} of ${Math.round(total / 1e6)} MB`,
+        });
+        shown = part;
+      },
+    });
+  });
   const later = await workbench.restartWorker();
   void vscode.window.showInformationMessage(
     `${wanted.title} are installed.${later ? ' They are used once the running job is done.' : ''}`,

@@ -5,6 +5,7 @@ import type { RunFolder } from '../runs/index.ts';
 import { asError, HumanError } from '../shared/errors.ts';
 import type { RunSummary } from '../shared/results.ts';
 import { newGroup } from './jobs.ts';
+import { cancellable } from './progress.ts';
 import type { Workbench } from './workbench.ts';
 
 /** @param runs finished runs of one benchmark and one model */
@@ -57,29 +58,24 @@ async function inProgress(
   const store = first && workbench.runs.storeOf(first.run.id);
   if (!first || !store) throw new HumanError('missing', 'The runs are not there any more.');
   const title = `Scoring ${first.run.benchmark.task} again`;
-  return vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title, cancellable: true },
-    async (progress, token) => {
-      const controller = new AbortController();
-      token.onCancellationRequested(() => controller.abort());
-      const { call } = await workbench.worker();
-      try {
-        return await call.rescore(
-          { runs: runs.map(({ run }) => run.id), storeFolder: store.folder, group: newGroup(), skipChanged },
-          {
-            signal: controller.signal,
-            onProgress: (event) => {
-              if (event.kind === 'items')
-                progress.report({ message: `${event.mode}, item ${event.done} of ${event.total}` });
-            },
+  return cancellable(title, async (signal, progress) => {
+    const { call } = await workbench.worker();
+    try {
+      return await call.rescore(
+        { runs: runs.map(({ run }) => run.id), storeFolder: store.folder, group: newGroup(), skipChanged },
+        {
+          signal,
+          onProgress: (event) => {
+            if (event.kind === 'items')
+              progress.report({ message: `${event.mode}, item ${event.done} of ${event.total}` });
           },
-        );
-      } catch (thrown) {
-        if (controller.signal.aborted) return null;
-        throw thrown;
-      }
-    },
-  );
+        },
+      );
+    } catch (thrown) {
+      if (signal.aborted) return null;
+      throw thrown;
+    }
+  });
 }
 
 /** `zero-shot 4 % → 61.5 %`; of outputs that had no scores, the new one. */
