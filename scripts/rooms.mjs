@@ -28,6 +28,8 @@ const mayImport = {
   // a cache in front of the engine: it sees a model through evaluate's interface
   responses: ['shared', 'system', 'evaluate'],
   study: ['shared', 'metrics', 'runs'],
+  // scores that nobody ran: plain computation over records, of runs and of others
+  predict: ['shared', 'system', 'benchmark', 'metrics', 'runs', 'study'],
   // results of other tools in, and of runs out
   exchange: ['shared', 'system', 'benchmark', 'metrics', 'evaluate', 'runs'],
   worker: [
@@ -44,6 +46,7 @@ const mayImport = {
     'responses',
     'study',
     'exchange',
+    'predict',
   ],
   cli: [
     'shared',
@@ -58,10 +61,24 @@ const mayImport = {
     'responses',
     'study',
     'exchange',
+    'predict',
     'worker',
   ],
   editor: ['shared', 'benchmark', 'metrics', 'runs', 'study', 'worker'],
-  views: ['shared', 'system', 'hub', 'libraries', 'model', 'benchmark', 'metrics', 'runs', 'study', 'worker', 'editor'],
+  views: [
+    'shared',
+    'system',
+    'hub',
+    'libraries',
+    'model',
+    'benchmark',
+    'metrics',
+    'runs',
+    'study',
+    'predict',
+    'worker',
+    'editor',
+  ],
 };
 
 /** Packages that only some rooms may import. */
