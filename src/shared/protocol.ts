@@ -354,6 +354,21 @@ export interface LeaderboardView {
   models: { name: string; folder: string }[];
   /** Newest finished run per model × benchmark × mode. */
   cells: { model: string; task: string; mode: PromptMode; cell: LeaderboardCell }[];
+  /** Scores that nobody measured, where they are asked for. They stand in empty cells only and never rank. */
+  predicted?: PredictedCell[];
+}
+
+/** A predicted score of a cell. Model and task are as the view names them. */
+export interface PredictedCell {
+  model: string;
+  task: string;
+  mode: PromptMode;
+  /** `F`, `S`, `K`, `L`, `LL`, or `metric,filter` of a benchmark file. */
+  metric: string;
+  /** In the metric's own scale (shares: 0 to 1), with the bounds of its interval; `extrapolates`: why they need not hold. */
+  prediction: { value: number; low: number; high: number; extrapolates: string | null };
+  /** What predicted it, in words: `MLP of 412 records`. */
+  by: string;
 }
 
 export type LeaderboardPageApi = {
