@@ -1,5 +1,18 @@
 /** Every message between the rooms' processes: host ↔ worker and host ↔ page. */
 import type { PromptMode, SoftPromptPosition } from './modes.ts';
+import type {
+  FitQuality,
+  NamedChoice,
+  NextBenchmark,
+  PredictionSettings,
+  PredictionTask,
+  PredictionWork,
+  PredictorView,
+  RecordPlaces,
+  RecordsReport,
+  SmallBenchResult,
+  TaskMap,
+} from './predictions.ts';
 import type { ChatRequest, ItemRecord, RunFile, RunSummary, SoftPromptSettings, TuningRecord } from './results.ts';
 import type { Method } from './rpc.ts';
 
@@ -282,11 +295,63 @@ export type WorkerApi = {
   release: Method<void, void>;
 };
 
+// ---------------------------------------------------------------- host → prediction process
+
+/** Progress of a prediction; `fraction` from 0 to 1, null where nobody knows. */
+export interface PredictionProgress {
+  message: string;
+  fraction: number | null;
+}
+
+/** Formats that a small bench is exported to. */
+export type SmallBenchFormat = 'lm-eval' | 'softbench';
+
+/**
+ * The prediction process: computation over records in a process of its own, so that a job, which keeps the worker busy,
+ * does not hold it up. Each call names the places of the records; they are read once as long as their files are the same.
+ */
+export type PredictionApi = {
+  /** The predictors and the searches that there are. */
+  choices: Method<void, { predictors: NamedChoice[]; searches: NamedChoice[] }>;
+  records: Method<RecordPlaces, RecordsReport>;
+  /** Errors of a predictor and of the additive baseline on held-out records, split by split. */
+  fit: Method<
+    { places: RecordPlaces; predictor: string; folds: number; seed: number },
+    FitQuality,
+    PredictionProgress & { splits: FitQuality['splits'] }
+  >;
+  taskMap: Method<
+    { places: RecordPlaces; predictor: string; clusters: number; seed: number },
+    TaskMap,
+    PredictionProgress
+  >;
+  /** Any-time: cancelled or out of time, it hands back the best so far. */
+  smallBench: Method<
+    { places: RecordPlaces; search: string; predictor: string; budgets: number[]; seconds: number; seed: number },
+    SmallBenchResult,
+    PredictionProgress & { best: SmallBenchResult }
+  >;
+  nextBenchmark: Method<{ places: RecordPlaces; model: string; seed: number }, NextBenchmark, PredictionProgress>;
+  /** Scores of the leaderboard's empty cells, by the run index of these stores. */
+  predictCells: Method<
+    { places: RecordPlaces; predictor: string; metric: string; seed: number; view: LeaderboardView },
+    { cells: PredictedCell[]; reason: string | null },
+    PredictionProgress
+  >;
+  /** Files of a list of subtasks. @returns their paths */
+  exportSmallBench: Method<
+    { places: RecordPlaces; subtasks: string[]; format: SmallBenchFormat; file: string; title: string },
+    string[]
+  >;
+};
+
 // ---------------------------------------------------------------- page → host
 
-/** A mode as the results page shows it. */
-export interface ModeResult {
+/** A column of the results page: one run. */
+export interface RunColumn {
   run: RunFile;
+  /** Short, and unlike that of any other column: the mode, or what tells the runs apart where that is something else. */
+  label: string;
   summary: RunSummary | null;
   tuning: TuningRecord[];
   /** Items done so far and in all. */
@@ -294,12 +359,26 @@ export interface ModeResult {
   total: number;
 }
 
-/** All that the results page needs but the items: one benchmark × one model. */
+/** Something in which the runs of a results page differ and which their scores may hang on. */
+export interface ComparisonWarning {
+  /** `incomparable`: the scores measure different things. `care`: they can be compared where one knows of it. */
+  severity: 'incomparable' | 'care';
+  /** What differs, as a heading: `Items`, `Few-shot examples`. */
+  what: string;
+  sentence: string;
+  /** What it is in each run, by run id. */
+  values: { run: string; value: string }[];
+}
+
+/** All that the results page needs but the items: the runs of one benchmark × one model, or runs that are compared. */
 export interface ResultsView {
   title: string;
   benchmark: { task: string; file: string };
+  /** Where runs of several models are compared: their names, and no folder. */
   model: { name: string; folder: string };
-  modes: ModeResult[];
+  columns: RunColumn[];
+  /** Why the columns should not be compared, or only with care; what a mode differs in by nature is no warning. */
+  warnings: ComparisonWarning[];
   /** The running job, if one is on for this benchmark and model. */
   job: { phase: string; message: string; fraction: number | null; secondsLeft: number | null } | null;
   /** Last problem of a job, as a sentence. */
@@ -311,9 +390,9 @@ export type ItemRow = ItemRecord;
 
 export interface ItemDetail {
   index: number;
-  /** The item's prompt per mode, by parts. */
-  prompts: { mode: PromptMode; parts: { kind: string; text: string }[] }[];
-  records: { mode: PromptMode; record: ItemRecord }[];
+  /** The item's prompt in each run (its id), by parts. */
+  prompts: { run: string; parts: { kind: string; text: string }[] }[];
+  records: { run: string; record: ItemRecord }[];
   gold: string;
   source: { file: string; line: number } | null;
 }
@@ -381,4 +460,29 @@ export type LeaderboardPageApi = {
 
 export type LeaderboardPageEvents = {
   viewChanged: Method<LeaderboardView, void>;
+};
+
+/** What a button of the predictor page does in the editor. */
+export type PredictorCommand = 'addRecords' | 'openExample' | 'importResults' | 'openSettings' | 'share';
+
+export type PredictorPageApi = {
+  view: Method<void, PredictorView>;
+  /** Settings that differ; kept for the workspace. */
+  set: Method<Partial<PredictionSettings>, void>;
+  /** Computes; the view changes as it goes on. One at a time: what is under way is stopped first. */
+  start: Method<{ task: PredictionTask }, void>;
+  stop: Method<void, void>;
+  runCommand: Method<{ command: PredictorCommand }, void>;
+  removeFile: Method<{ path: string }, void>;
+  /** The list of a budget of the small-bench curve as files. */
+  exportSmallBench: Method<{ budget: number; format: SmallBenchFormat }, void>;
+  copy: Method<{ text: string }, void>;
+  saveState: Method<{ state: unknown }, void>;
+  loadState: Method<void, unknown>;
+};
+
+export type PredictorPageEvents = {
+  viewChanged: Method<PredictorView, void>;
+  /** Only the progress has changed. */
+  workChanged: Method<PredictionWork | null, void>;
 };
