@@ -10,6 +10,7 @@ import type {
   LogLikelihoodRequest,
   LogLikelihoodResult,
   SoftPrompt,
+  TokenScore,
   TrainingEngine,
   TrainingOptions,
 } from '../evaluate/language-model.ts';
@@ -31,10 +32,11 @@ import { Decoder } from './decoder.ts';
 import { EmbeddingTable } from './embedding.ts';
 import { holdsBfloat16 } from './exact-files.ts';
 import { generate } from './generate.ts';
-import { logLikelihood } from './log-likelihood.ts';
+import { logLikelihood, type ScoringContext } from './log-likelihood.ts';
 import { MemoryPeak } from './memory.ts';
 import { chooseProvider } from './runtime.ts';
 import { SuffixLayout } from './suffix-training.ts';
+import { scoreTokens } from './token-scores.ts';
 import { OnnxTraining } from './training.ts';
 
 export class OnnxLanguageModel implements LanguageModel {
@@ -128,9 +130,7 @@ export class OnnxLanguageModel implements LanguageModel {
   ): Promise<void> {
     this.#check(settings.softPrompt);
     if (!requests.length) return;
-    const { tokenizer, contextLength } = this;
-    const startToken = tokenizer.bosTokenId ?? tokenizer.eosTokenIds[0] ?? null;
-    const scoring = { decoder: await this.decoder(), contextLength, startToken };
+    const scoring = await this.#scoring();
     const vectors = settings.softPrompt?.vectors ?? 0;
     const longest = Math.max(...requests.map(({ context, continuation }) => context.length + continuation.length));
     const wanted = Math.max(...requests.map(({ continuation }) => continuation.length));
@@ -138,6 +138,21 @@ export class OnnxLanguageModel implements LanguageModel {
     await this.#inBatches(settings.batchSize, extent, requests, hooks, (left, batchSize, own) =>
       logLikelihood(scoring, left, { ...settings, batchSize }, own),
     );
+  }
+
+  async #scoring(): Promise<ScoringContext> {
+    const { tokenizer, contextLength } = this;
+    const startToken = tokenizer.bosTokenId ?? tokenizer.eosTokenIds[0] ?? null;
+    return { decoder: await this.decoder(), contextLength, startToken };
+  }
+
+  async tokenScores(
+    request: Omit<LogLikelihoodRequest, 'index'>,
+    settings: { softPrompt: SoftPrompt | null; alternatives: number; signal?: AbortSignal },
+  ): Promise<TokenScore[]> {
+    this.#check(settings.softPrompt);
+    const vocabularySize = this.files.signature.vocabularySize ?? this.tokenizer.vocabularySize;
+    return scoreTokens({ ...(await this.#scoring()), vocabularySize }, request, settings);
   }
 
   /** Rows with which memory did not run out after it had. */

@@ -55,11 +55,15 @@ interface Job extends ScoringContext, ScoringSettings {
 /** Stands for vector `at` of a soft prompt behind the context: no token's id. */
 const placeholder = (at: number): number => -1 - at;
 
-function prepare(
+/**
+ * The context of a request, or the start token in place of an empty one.
+ * @throws HumanError where there is neither, or where context and continuation are longer than the model's context
+ */
+export function contextFor(
   { contextLength, startToken }: ScoringContext,
   request: LogLikelihoodRequest,
   softPrompt: SoftPrompt | null,
-): Scored {
+): readonly number[] {
   const { continuation } = request;
   const context = request.context.length || startToken === null ? request.context : [startToken];
   if (context.length === 0)
@@ -76,6 +80,13 @@ function prepare(
       `Item ${request.index} needs ${length} positions (${context.length} of context, ${continuation.length} of continuation${vectors ? `, ${vectors} of the soft prompt` : ''}); the model's context holds ${contextLength}.`,
       { todo: 'Use fewer examples or shorter prompts, or a model with a longer context.' },
     );
+  return context;
+}
+
+function prepare(scoring: ScoringContext, request: LogLikelihoodRequest, softPrompt: SoftPrompt | null): Scored {
+  const { continuation } = request;
+  const context = contextFor(scoring, request, softPrompt);
+  const vectors = softPrompt?.vectors ?? 0;
   const behind = isSuffix(softPrompt) ? vectors : 0;
   const placeholders = Array.from({ length: behind }, (_, at) => placeholder(at));
   return {

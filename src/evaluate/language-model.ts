@@ -67,6 +67,17 @@ export interface LogLikelihoodResult {
   greedy: boolean;
 }
 
+/** One token of a text as the model sees it where it stands. */
+export interface TokenScore {
+  token: number;
+  /** Natural log of its probability. */
+  logProbability: number;
+  /** 1: no token was likelier. */
+  rank: number;
+  /** The likeliest tokens there, the likeliest first. */
+  best: { token: number; logProbability: number }[];
+}
+
 export interface Hooks<Result> {
   signal?: AbortSignal;
   /** Called as each request finishes. May return a promise (a write to disk); the engine waits for it. */
@@ -153,6 +164,11 @@ export interface LanguageModel {
     settings: { batchSize: BatchSize; softPrompt: SoftPrompt | null },
     hooks: Hooks<LogLikelihoodResult>,
   ): Promise<void>;
+  /** Every token of one continuation by itself, in its order. `alternatives`: how many of the likeliest tokens to name. */
+  tokenScores?(
+    request: Omit<LogLikelihoodRequest, 'index'>,
+    settings: { softPrompt: SoftPrompt | null; alternatives: number; signal?: AbortSignal },
+  ): Promise<TokenScore[]>;
   /** Throws HumanError where no soft prompt can be tuned on this model, before anything is computed. */
   checkTuning?(): void;
   openTraining(settings: TrainingOptions): Promise<TrainingEngine>;
