@@ -1,4 +1,26 @@
 /** Scores that nobody ran: records of past evaluations, predictors that learn from them, and small sets of benchmarks that stand for all. */
+export {
+  type Evaluation,
+  type EvaluationOptions,
+  evaluatePredictors,
+  type Fit,
+  fitOf,
+  type HeldOut,
+  type MeanAndSd,
+  meanAndSd,
+  type PredictorEvaluation,
+} from './evaluate.ts';
+export { baseline, predictorOf, predictors } from './predictors.ts';
+export {
+  type Fold,
+  isSplitName,
+  type Split,
+  type SplitName,
+  type SplitOptions,
+  splitNames,
+  splitRecords,
+  splitTable,
+} from './splits.ts';
 export type {
   Configuration,
   FitOptions,

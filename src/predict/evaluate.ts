@@ -1,0 +1,157 @@
+/** How well predictors predict what they have not seen: k folds, RMSE and R², by task and by family. */
+import { throwIfCancelled } from '../shared/errors.ts';
+import { type Split, type SplitName, type SplitOptions, splitRecords } from './splits.ts';
+import type { Predictor, ScoreRecord } from './types.ts';
+
+/** Of predictions against scores. */
+export interface Fit {
+  n: number;
+  /** Null where n is 0. */
+  rmse: number | null;
+  /** Share of the variance that is predicted; null where the scores do not vary. */
+  r2: number | null;
+}
+
+/** Mean and sample standard deviation (n − 1) over folds; sd null for one fold. */
+export interface MeanAndSd {
+  mean: number | null;
+  sd: number | null;
+}
+
+/** A record that was held out, and what was predicted for it. */
+export interface HeldOut {
+  /** Position among the records. */
+  record: number;
+  /** Position among the folds. */
+  fold: number;
+  predicted: number;
+}
+
+export interface PredictorEvaluation {
+  predictor: string;
+  title: string;
+  /** In the order of the split's folds. */
+  folds: Fit[];
+  r2: MeanAndSd;
+  rmse: MeanAndSd;
+  /** All held-out records of all folds together. */
+  pooled: Fit;
+  perTask: Map<string, Fit>;
+  perFamily: Map<string, Fit>;
+  heldOut: HeldOut[];
+  /** Wall-clock seconds of fitting, all folds. */
+  seconds: number;
+}
+
+export interface Evaluation {
+  split: Split;
+  predictors: PredictorEvaluation[];
+}
+
+export interface EvaluationOptions extends SplitOptions {
+  /** Of what is random in predictors. Default: 0. */
+  fitSeed?: number;
+  signal?: AbortSignal;
+  /** From 0 to 1. */
+  progress?(done: number): void;
+}
+
+/** Measures each predictor on the same folds. */
+export async function evaluatePredictors(
+  records: readonly ScoreRecord[],
+  predictors: readonly Predictor[],
+  name: SplitName,
+  { folds, seed, fitSeed = 0, signal, progress }: EvaluationOptions = {},
+): Promise<Evaluation> {
+  const split = splitRecords(records, name, {
+    ...(folds !== undefined && { folds }),
+    ...(seed !== undefined && { seed }),
+  });
+  const evaluations: PredictorEvaluation[] = [];
+  const parts = split.folds.length * predictors.length;
+  for (const predictor of predictors) {
+    const heldOut: HeldOut[] = [];
+    let seconds = 0;
+    for (const [fold, { train, development, test }] of split.folds.entries()) {
+      throwIfCancelled(signal);
+      const done = evaluations.length * split.folds.length + fold;
+      const begun = performance.now();
+      const fitted = await predictor.fit(pick(records, train), {
+        seed: fitSeed,
+        development: pick(records, development),
+        ...(signal && { signal }),
+        ...(progress && { progress: (share: number) => progress((done + share) / parts) }),
+      });
+      seconds += (performance.now() - begun) / 1000;
+      const predicted = fitted.predict(pick(records, test));
+      for (const [at, record] of test.entries()) heldOut.push({ record, fold, predicted: predicted[at] ?? Number.NaN });
+      progress?.((done + 1) / parts);
+    }
+    evaluations.push(summarised(records, predictor, split, heldOut, seconds));
+  }
+  return { split, predictors: evaluations };
+}
+
+function summarised(
+  records: readonly ScoreRecord[],
+  { name, title }: Predictor,
+  split: Split,
+  heldOut: HeldOut[],
+  seconds: number,
+): PredictorEvaluation {
+  const measured = (some: readonly HeldOut[]): Fit =>
+    fitOf(
+      some.map(({ record }) => records[record]?.score ?? Number.NaN),
+      some.map(({ predicted }) => predicted),
+    );
+  const by = (key: (record: ScoreRecord) => string): Map<string, Fit> => {
+    const groups = new Map<string, HeldOut[]>();
+    for (const one of heldOut) {
+      const record = records[one.record];
+      if (!record) continue;
+      const group = groups.get(key(record));
+      if (group) group.push(one);
+      else groups.set(key(record), [one]);
+    }
+    return new Map([...groups].map(([key, members]) => [key, measured(members)]));
+  };
+  const folds = split.folds.map((_, fold) => measured(heldOut.filter((one) => one.fold === fold)));
+  return {
+    predictor: name,
+    title,
+    folds,
+    r2: meanAndSd(folds.map(({ r2 }) => r2)),
+    rmse: meanAndSd(folds.map(({ rmse }) => rmse)),
+    pooled: measured(heldOut),
+    perTask: by(({ subtask }) => subtask),
+    perFamily: by(({ family }) => family),
+    heldOut,
+    seconds,
+  };
+}
+
+/** R² = 1 − Σ (score − predicted)² / Σ (score − mean)², as scikit-learn's r2_score. */
+export function fitOf(scores: readonly number[], predicted: readonly number[]): Fit {
+  const n = scores.length;
+  if (n === 0) return { n, rmse: null, r2: null };
+  const mean = scores.reduce((sum, score) => sum + score, 0) / n;
+  let error = 0;
+  let variance = 0;
+  for (const [at, score] of scores.entries()) {
+    error += (score - (predicted[at] ?? Number.NaN)) ** 2;
+    variance += (score - mean) ** 2;
+  }
+  return { n, rmse: Math.sqrt(error / n), r2: variance > 1e-12 * n ? 1 - error / variance : null };
+}
+
+/** Of those that are not null. */
+export function meanAndSd(values: readonly (number | null)[]): MeanAndSd {
+  const known = values.filter((value) => value !== null);
+  if (known.length === 0) return { mean: null, sd: null };
+  const mean = known.reduce((sum, value) => sum + value, 0) / known.length;
+  const squares = known.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  return { mean, sd: known.length > 1 ? Math.sqrt(squares / (known.length - 1)) : null };
+}
+
+const pick = (records: readonly ScoreRecord[], at: Int32Array): ScoreRecord[] =>
+  Array.from(at, (index) => records[index] as ScoreRecord);
