@@ -105,11 +105,11 @@ export const referenceLine = (
   },
 });
 
-/** Fills that tell the modes apart without colour: hollow, hatched, solid, cross-hatched. The legend's swatches match. */
-export function modeFill(mode: PromptMode, colours: Palette): string | CanvasPattern {
-  const colour = colours.modes[mode];
-  if (mode === 'soft-prompt') return colour;
-  if (mode === 'zero-shot') return 'transparent';
+/** Fills that tell columns apart without colour: hollow, hatched, solid, cross-hatched. The legend's swatches match. */
+export function lookFill(look: { colour: PromptMode; fill: PromptMode }, colours: Palette): string | CanvasPattern {
+  const colour = colours.modes[look.colour];
+  if (look.fill === 'soft-prompt') return colour;
+  if (look.fill === 'zero-shot') return 'transparent';
   const tile = document.createElement('canvas');
   const size = 8;
   tile.width = size;
@@ -122,7 +122,7 @@ export function modeFill(mode: PromptMode, colours: Palette): string | CanvasPat
   for (const shift of [-size, 0, size]) {
     context.moveTo(shift - 1, size + 1);
     context.lineTo(shift + size + 1, -1);
-    if (mode === 'few-shot+soft-prompt') {
+    if (look.fill === 'few-shot+soft-prompt') {
       context.moveTo(shift - 1, -1);
       context.lineTo(shift + size + 1, size + 1);
     }

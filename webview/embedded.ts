@@ -82,9 +82,9 @@ async function copyText({ text }: { text: string }): Promise<void> {
 export function embeddedResults(data: EmbeddedData): Client<ResultsPageApi> {
   if (data.page !== 'results') throw new Error('Not the data of a results page.');
   const goldOf = (index: number): ItemDetail => {
-    const records = data.view.modes.flatMap(({ run }) => {
+    const records = data.view.columns.flatMap(({ run }) => {
       const record = data.items[run.id]?.find((item) => item.index === index);
-      return record ? [{ mode: run.mode, record }] : [];
+      return record ? [{ run: run.id, record }] : [];
     });
     return { index, prompts: [], records, gold: records[0]?.record.gold ?? '', source: null };
   };

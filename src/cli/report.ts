@@ -16,7 +16,7 @@ const promptCharacters = 20_000_000;
 /** @param pages folder with the bundled pages (`results.js`, `results.css`) */
 export async function writeReport(file: string, view: ResultsView, store: DiskRunStore, pages: string): Promise<void> {
   const items: Record<string, ItemRecord[]> = {};
-  for (const { run } of view.modes) items[run.id] = await store.readItems(run.id);
+  for (const { run } of view.columns) items[run.id] = await store.readItems(run.id);
   const part = async (name: string): Promise<string> => {
     try {
       // Without the pointer to a source map, which does not travel with the file.
@@ -46,14 +46,14 @@ function withoutPaths(view: ResultsView): ResultsView {
     benchmark: { ...view.benchmark, file: basename(view.benchmark.file) },
     model: { ...view.model, folder: basename(view.model.folder) },
     problem: view.problem && words(view.problem),
-    modes: view.modes.map((mode) => ({
-      ...mode,
+    columns: view.columns.map((column) => ({
+      ...column,
       run: {
-        ...mode.run,
-        message: mode.run.message && words(mode.run.message),
-        notes: mode.run.notes.map(words),
-        model: { ...mode.run.model, folder: basename(mode.run.model.folder) },
-        benchmark: { ...mode.run.benchmark, file: basename(mode.run.benchmark.file) },
+        ...column.run,
+        message: column.run.message && words(column.run.message),
+        notes: column.run.notes.map(words),
+        model: { ...column.run.model, folder: basename(column.run.model.folder) },
+        benchmark: { ...column.run.benchmark, file: basename(column.run.benchmark.file) },
       },
     })),
   };
@@ -69,12 +69,12 @@ async function itemDetails(view: ResultsView, items: Record<string, ItemRecord[]
     // The results stand without their prompts.
     return [];
   }
-  if (view.modes.some(({ run }) => run.benchmark.digests.config !== benchmark.configDigest)) return [];
+  if (view.columns.some(({ run }) => run.benchmark.digests.config !== benchmark.configDigest)) return [];
   const byIndex = new Map<number, ItemDetail>();
   const rows = new Map((await benchmark.items('evaluation')).map((item) => [item.index, item]));
-  const chats = new Map(view.modes.map(({ run }) => [run.id, chatOf(run.settings.chat)]));
+  const chats = new Map(view.columns.map(({ run }) => [run.id, chatOf(run.settings.chat)]));
   let characters = 0;
-  for (const { run } of view.modes)
+  for (const { run } of view.columns)
     for (const record of items[run.id] ?? []) {
       const item = rows.get(record.index);
       if (!item) continue;
@@ -86,11 +86,11 @@ async function itemDetails(view: ResultsView, items: Record<string, ItemRecord[]
         gold: record.gold,
         source,
       };
-      detail.records.push({ mode: run.mode, record });
+      detail.records.push({ run: run.id, record });
       if (characters < promptCharacters) {
         const { text, parts } = await benchmark.withChat(chats.get(run.id) ?? null).prompt(item, run.settings.shots);
         characters += text.length;
-        detail.prompts.push({ mode: run.mode, parts });
+        detail.prompts.push({ run: run.id, parts });
       }
       byIndex.set(record.index, detail);
     }

@@ -117,7 +117,7 @@ export const showCommand: Command = {
     const ids = (await named(given, given.positionals)).map(({ run }) => run.id);
     const view = await loadResults(store, { runs: ids });
     const outcomes = await Promise.all(
-      (view?.modes ?? []).map(async ({ run, summary, done, total }) => ({
+      (view?.columns ?? []).map(async ({ run, summary, done, total }) => ({
         run,
         summary,
         done,

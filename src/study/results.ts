@@ -1,7 +1,8 @@
 /** From runs to the results page of one benchmark × one model. */
 import type { DiskRunStore, RunFolder } from '../runs/index.ts';
-import type { ModeResult, ResultsView } from '../shared/protocol.ts';
+import type { ResultsView, RunColumn } from '../shared/protocol.ts';
 import type { TuningRecord } from '../shared/results.ts';
+import { columnLabels } from './columns.ts';
 import { byMode } from './ranking.ts';
 
 /** Which runs a results page is about: those named, those of one job, or the newest of a benchmark × model. */
@@ -42,20 +43,23 @@ export function resultsView(
   const newest = [...chosen].sort((a, b) => (a.run.created < b.run.created ? 1 : -1))[0];
   if (!newest) return null;
   const { benchmark, model } = newest.run;
+  const labels = columnLabels(chosen.map(({ run }) => run));
   const failed = chosen.find(({ run }) => run.status === 'failed');
   return {
     title: `${benchmark.task} · ${model.name}`,
     benchmark: { task: benchmark.task, file: benchmark.file },
     model: { name: model.name, folder: model.folder },
-    modes: chosen.map(
-      ({ run, summary }): ModeResult => ({
+    columns: chosen.map(
+      ({ run, summary }, at): RunColumn => ({
         run,
+        label: labels[at] ?? run.id,
         summary,
         tuning: details.tuning(run.id),
         done: details.done(run.id),
         total: run.benchmark.items,
       }),
     ),
+    warnings: [],
     job: null,
     problem: failed?.run.message ?? null,
   };

@@ -140,14 +140,18 @@ export class LiveResults {
       title: `${task} · ${modelName}`,
       benchmark: { task, file: benchmarkFile },
       model: { name: modelName, folder: modelFolder },
-      modes: [],
+      columns: [],
+      warnings: [],
       job: null,
       problem: null,
     };
     const active = job && !isOver(job) ? job : null;
     return {
       ...view,
-      modes: view.modes.map((mode) => ({ ...mode, total: this.#runs.get(mode.run.id)?.total ?? mode.total })),
+      columns: view.columns.map((column) => ({
+        ...column,
+        total: this.#runs.get(column.run.id)?.total ?? column.total,
+      })),
       job: active && {
         phase: active.state === 'running' ? [active.mode, active.phase].filter(Boolean).join(' ') : active.state,
         message: jobActivity(active),

@@ -219,16 +219,16 @@ class ResultsPanel {
   }
 
   async #detail(index: number): Promise<ItemDetail> {
-    const { modes } = await this.view();
+    const { columns } = await this.view();
     const records: { run: RunFile; record: ItemRecord }[] = [];
-    for (const { run } of modes) {
+    for (const { run } of columns) {
       const record = (await this.#recordsOf(run.id)).get(index);
       if (record) records.push({ run, record });
     }
     const detail: ItemDetail = {
       index,
       prompts: [],
-      records: records.map(({ run, record }) => ({ mode: run.mode, record })),
+      records: records.map(({ run, record }) => ({ run: run.id, record })),
       gold: records[0]?.record.gold ?? '',
       source: null,
     };
@@ -249,14 +249,14 @@ class ResultsPanel {
             text: 'The benchmark file has changed since this run; this is the prompt as it would be now.\n',
           });
         if (usesSoftPrompt(run.mode)) parts.push({ kind: 'soft-prompt', text: '' });
-        detail.prompts.push({ mode: run.mode, parts: [...parts, ...prompt.parts] });
+        detail.prompts.push({ run: run.id, parts: [...parts, ...prompt.parts] });
       }
       detail.gold = benchmark.target(item).text;
       detail.source = { file: item.place.file, line: item.place.line ?? 1 };
     } catch (thrown) {
       // The outputs are there even where the benchmark is not any more.
       detail.prompts = records.map(({ run }) => ({
-        mode: run.mode,
+        run: run.id,
         parts: [{ kind: 'note', text: `The prompt cannot be shown: ${sentenceOf(thrown)}` }],
       }));
     }

@@ -171,7 +171,7 @@ describe('a results page', () => {
     expect(newestPerMode(runs, of).map(({ run }) => run.id)).toEqual(['1', '5', '4']);
     const view = resultsView(runs, of, { tuning: () => [], done: () => 3 });
     expect(view?.title).toBe('b · m');
-    expect(view?.modes.map(({ run, done, total }) => [run.mode, done, total])).toEqual([
+    expect(view?.columns.map(({ run, done, total }) => [run.mode, done, total])).toEqual([
       ['zero-shot', 3, 10],
       ['few-shot', 3, 10],
       ['soft-prompt', 3, 10],

@@ -68,7 +68,7 @@ describe('live results', () => {
     };
     const results = new LiveResults(subject);
     await results.load([stopped, old], () => reader([item(0), item(1)]));
-    expect(results.view(null, null).modes.map(({ run, done, total }) => [run.id, done, total])).toEqual([
+    expect(results.view(null, null).columns.map(({ run, done, total }) => [run.id, done, total])).toEqual([
       ['old', 9, 9],
       ['half', 2, 9],
     ]);
@@ -78,7 +78,7 @@ describe('live results', () => {
     const other: RunFolder = { ...old, run: { ...old.run, id: 'other', model: { ...old.run.model, folder: '/n' } } };
     const results = new LiveResults(subject);
     await results.load([other], () => reader([]));
-    expect(results.view(null, null)).toMatchObject({ title: 't · m', modes: [] });
+    expect(results.view(null, null)).toMatchObject({ title: 't · m', columns: [] });
   });
 
   it('follow a new run, which takes the place of the older one of its mode', async () => {
@@ -96,10 +96,10 @@ describe('live results', () => {
     });
     // Of three finished items the last two came now: they begin at position 1 of the file.
     expect(added).toMatchObject({ run: 'new', from: 1 });
-    const [mode] = results.view(null, null).modes;
+    const [mode] = results.view(null, null).columns;
     expect(mode).toMatchObject({ run: { id: 'new' }, done: 3, total: 5, summary: null });
     results.follow({ kind: 'summary', summary: summary('new', 'zero-shot') });
-    expect(results.view(null, null).modes[0]).toMatchObject({ run: { status: 'finished' }, done: 9 });
+    expect(results.view(null, null).columns[0]).toMatchObject({ run: { status: 'finished' }, done: 9 });
   });
 
   it('keep what the job has told when the list on disk is older', async () => {
@@ -115,7 +115,7 @@ describe('live results', () => {
       records: [],
     });
     await results.load([], () => null);
-    expect(results.view(null, null).modes[0]).toMatchObject({ run: { id: 'new' }, done: 4 });
+    expect(results.view(null, null).columns[0]).toMatchObject({ run: { id: 'new' }, done: 4 });
   });
 
   it('give the time left beside what the job does, not in it', async () => {
@@ -150,7 +150,7 @@ describe('live results', () => {
     const results = new LiveResults(subject);
     await results.load([old], () => reader([]));
     await results.load([], () => reader([]));
-    expect(results.view(null, null).modes).toEqual([]);
+    expect(results.view(null, null).columns).toEqual([]);
   });
 
   it('redo the steps after a checkpoint when tuning is resumed', async () => {
@@ -160,7 +160,7 @@ describe('live results', () => {
       reader([], [step(1, 3), step(2, 2), step(3, 1)]),
     );
     results.follow({ kind: 'tuning', run: 'r', record: step(2, 1.5), steps: 80, secondsLeft: null });
-    const losses = results.view(null, null).modes[0]?.tuning.map((record) => record.loss);
+    const losses = results.view(null, null).columns[0]?.tuning.map((record) => record.loss);
     expect(losses).toEqual([3, 1.5]);
   });
 });

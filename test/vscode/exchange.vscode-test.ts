@@ -82,7 +82,7 @@ describe('results of other tools', function () {
       modelFolder: model.folder,
     });
     assert.equal(view?.title, 'sums_elsewhere · org/elsewhere');
-    assert.equal(view?.modes[0]?.done, 2);
+    assert.equal(view?.columns[0]?.done, 2);
   });
 
   it('go out again through the worker', async () => {

@@ -74,7 +74,7 @@ describe('jobs', function () {
       modelFolder: modelFolder(),
     });
     assert.deepEqual(
-      view?.modes.map(({ run, done, total }) => [run.mode, run.status, done, total]),
+      view?.columns.map(({ run, done, total }) => [run.mode, run.status, done, total]),
       [
         ['zero-shot', 'finished', 12, 12],
         ['soft-prompt', 'finished', 12, 12],

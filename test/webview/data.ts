@@ -2,8 +2,10 @@
 
 import type { FailureCause } from '../../src/shared/failure-causes.ts';
 import { type PromptMode, usesExamples, usesSoftPrompt } from '../../src/shared/modes.ts';
-import type { ItemDetail, LeaderboardView, ModeResult, ResultsView } from '../../src/shared/protocol.ts';
+import type { ItemDetail, LeaderboardView, ResultsView, RunColumn } from '../../src/shared/protocol.ts';
 import type { ItemRecord, RunFile, RunSummary, Scores, Share, TuningRecord } from '../../src/shared/results.ts';
+
+import type { ColumnMark } from '../../webview/results/columns.ts';
 
 /** Uniform numbers in [0, 1) by seed (mulberry32). */
 export function uniform(seed: number): () => number {
@@ -279,7 +281,15 @@ export function tuning(upTo = 80): TuningRecord[] {
   return records;
 }
 
-export function modeResult(mode: PromptMode, n: number, done = n): { result: ModeResult; records: ItemRecord[] } {
+/** How a page names and draws a run in one mode. */
+export const mark = (run: string, mode: PromptMode, label: string = mode): ColumnMark => ({
+  run,
+  mode,
+  label,
+  look: { colour: mode, fill: mode },
+});
+
+export function modeResult(mode: PromptMode, n: number, done = n): { result: RunColumn; records: ItemRecord[] } {
   const records = items(mode, done, mode.length);
   const file = run(mode, n);
   const summary: RunSummary | null =
@@ -300,6 +310,7 @@ export function modeResult(mode: PromptMode, n: number, done = n): { result: Mod
   return {
     result: {
       run: { ...file, status: done < n ? 'running' : 'finished' },
+      label: mode,
       summary,
       tuning: usesSoftPrompt(mode) ? tuning() : [],
       done,
@@ -325,7 +336,8 @@ export function resultsData(n = 200, modes: PromptMode[] = ['zero-shot', 'few-sh
       title: 'gsm8k · SmolLM2-135M-Instruct',
       benchmark: { task: 'gsm8k', file: '/benchmarks/gsm8k.yaml' },
       model: { name: 'SmolLM2-135M-Instruct', folder: '/models/smollm2' },
-      modes: all.map(({ result }) => result),
+      columns: all.map(({ result }) => result),
+      warnings: [],
       job: null,
       problem: null,
     },
@@ -334,17 +346,17 @@ export function resultsData(n = 200, modes: PromptMode[] = ['zero-shot', 'few-sh
   };
 }
 
-export function detail(index: number, all: { result: ModeResult; records: ItemRecord[] }[]): ItemDetail {
+export function detail(index: number, all: { result: RunColumn; records: ItemRecord[] }[]): ItemDetail {
   const question = { kind: 'question', text: `Question: ${stories[index % stories.length]}\nAnswer:` };
   return {
     index,
     prompts: all.map(
       ({
         result: {
-          run: { mode },
+          run: { id, mode },
         },
       }) => ({
-        mode,
+        run: id,
         parts: usesExamples(mode)
           ? [
               ...[1, 2].map((shot) => ({
@@ -365,10 +377,10 @@ export function detail(index: number, all: { result: ModeResult; records: ItemRe
     records: all.flatMap(
       ({
         result: {
-          run: { mode },
+          run: { id },
         },
         records,
-      }) => (records[index] ? [{ mode, record: records[index] }] : []),
+      }) => (records[index] ? [{ run: id, record: records[index] }] : []),
     ),
     gold: all[0]?.records[index]?.gold ?? '',
     source: { file: '/benchmarks/data/test.jsonl', line: index + 1 },

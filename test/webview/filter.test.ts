@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { parseFilter, quoteValue, valueGiven, withValue } from '../../webview/results/filter.ts';
 import { keyOf, RowTable, sortRows } from '../../webview/results/rows.ts';
-import { items } from './data.ts';
+import { items, mark } from './data.ts';
 
 const table = new RowTable();
 const zero = items('zero-shot', 60, 1);
 const few = items('few-shot', 60, 2);
-table.add('z', 0, 'zero-shot', zero);
-table.add('f', 1, 'few-shot', few);
-const all = table.rows.map((row) => ({ ...row, ...row.record }));
+table.add(mark('z', 'zero-shot'), 0, zero);
+table.add(mark('f', 'few-shot', 'few-shot · 8 shots'), 1, few);
+const all = table.rows.map((row) => ({ ...row, ...row.record, mode: row.mark.mode }));
 
 const matching = (text: string): string[] => {
   const filter = parseFilter(text);
@@ -23,6 +23,9 @@ describe('the filter language', () => {
     ['mode:zero-shot', (row) => row.mode === 'zero-shot'],
     ['mode:zero-shot,few-shot', () => true],
     ['-mode:zero-shot', (row) => row.mode === 'few-shot'],
+    ['run:zero-shot', (row) => row.run === 'z'],
+    ['run:"few-shot · 8 shots"', (row) => row.run === 'f'],
+    ['-run:f', (row) => row.run === 'z'],
     ['cause:"ran on"', (row) => row.cause === 'ran on'],
     ['cause:"ran on","stopped by length"', (row) => row.cause === 'ran on' || row.cause === 'stopped by length'],
     ['cause:any', (row) => row.cause !== null],

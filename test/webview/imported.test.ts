@@ -23,7 +23,7 @@ describe.skipIf(!browserPath)('imported results', () => {
   it('are marked in the head of their page, which has no benchmark file to open', async () => {
     const data = resultsData(40, ['zero-shot', 'few-shot']);
     data.view.benchmark.file = 'imported:gsm8k';
-    for (const { run } of data.view.modes) {
+    for (const { run } of data.view.columns) {
       run.source = source;
       run.provider = { asked: '', running: '', reason: '', threads: 0 };
       run.benchmark.file = 'imported:gsm8k';

@@ -22,7 +22,7 @@ const exactMatch = (filter: string, value: number): MetricScore => ({
 
 /** The page's runs as if only the likelihoods of two candidates had been compared; tuning by them too. */
 function likelihoodsOnly(data: ResultsData): ResultsData {
-  for (const { run, summary, tuning } of data.view.modes) {
+  for (const { run, summary, tuning } of data.view.columns) {
     run.settings.generates = false;
     const records = (data.items[run.id] ?? []).map(
       (record): ItemRecord => ({
@@ -76,8 +76,7 @@ function likelihoodsOnly(data: ResultsData): ResultsData {
   }
   for (const detail of data.details)
     for (const entry of detail.records) {
-      const run = data.view.modes.find(({ run }) => run.mode === entry.mode)?.run.id ?? '';
-      entry.record = data.items[run]?.[detail.index] ?? entry.record;
+      entry.record = data.items[entry.run]?.[detail.index] ?? entry.record;
     }
   return data;
 }
@@ -85,7 +84,7 @@ function likelihoodsOnly(data: ResultsData): ResultsData {
 describe.skipIf(!browserPath)('the metrics of the benchmark file', () => {
   it('stand by filter and mode, with their standard errors, and in the details of an item', async () => {
     const data = resultsData(40);
-    for (const { run, summary } of data.view.modes) {
+    for (const { run, summary } of data.view.columns) {
       if (summary && run.mode !== 'few-shot')
         summary.measures = [exactMatch('strict-match', 0.125), exactMatch('flexible-extract', 0.5)];
       for (const record of data.items[run.id] ?? [])

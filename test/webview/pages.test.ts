@@ -76,7 +76,7 @@ describe.skipIf(!browserPath)('results page', () => {
     await ready(page);
     const table = await page.locator('table.scores').textContent();
     // No decimals: the intervals are ten points wide.
-    for (const { summary } of data.view.modes) {
+    for (const { summary } of data.view.columns) {
       const { F, S } = summary?.scores ?? {};
       for (const share of [F, S]) expect(table).toContain(`${Math.round(100 * (share?.value ?? 0))}\u202f%`);
     }
@@ -231,7 +231,7 @@ describe.skipIf(!browserPath)('results page', () => {
     const full = modeResult('zero-shot', 300);
     const started = modeResult('zero-shot', 300, 150);
     const data = { ...resultsData(300, []), items: { [full.result.run.id]: started.records } };
-    data.view.modes = [started.result];
+    data.view.columns = [started.result];
     data.view.job = { phase: 'evaluating', message: 'Evaluating zero-shot', fraction: 0.5, secondsLeft: 70 };
     const { page, problems } = await session.open('results', { host: scriptedHost(data) });
     await ready(page);
@@ -261,7 +261,7 @@ describe.skipIf(!browserPath)('results page', () => {
         window.scripted.data.items[run] = items;
         window.scripted.send('viewChanged', view);
       },
-      { view: { ...data.view, job: null, modes: [full.result] }, run: full.result.run.id, items: full.records },
+      { view: { ...data.view, job: null, columns: [full.result] }, run: full.result.run.id, items: full.records },
     );
     await expect.poll(() => countText(page)).toBe('300 outputs');
     expect(await page.locator('.job').isVisible()).toBe(false);

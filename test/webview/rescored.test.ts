@@ -12,7 +12,7 @@ afterAll(() => session?.close());
 describe.skipIf(!browserPath)('the results page', () => {
   it('names the run that was re-scored, and marks times that are not what the model takes', async () => {
     const data = resultsData(40, ['zero-shot', 'few-shot']);
-    const [zero, few] = data.view.modes;
+    const [zero, few] = data.view.columns;
     if (!zero || !few?.summary) throw new Error('The data has two modes.');
     zero.run.rescoredFrom = '20260101-120000-sums-tiny-zero-shot';
     few.summary.responses = { cached: 30, computed: 10 };
@@ -30,7 +30,7 @@ describe.skipIf(!browserPath)('the results page', () => {
 
   it('shows outputs that nobody has scored as such, without figures and verdicts', async () => {
     const data = resultsData(40, ['zero-shot']);
-    const [mode] = data.view.modes;
+    const [mode] = data.view.columns;
     if (!mode) throw new Error('The data has a mode.');
     mode.run.predictOnly = true;
     for (const record of data.items[mode.run.id] ?? [])

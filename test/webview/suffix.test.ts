@@ -12,7 +12,7 @@ afterAll(() => session?.close());
 describe.skipIf(!browserPath)('position: suffix', () => {
   it('stands in the score table, in the settings and in the prompt of an item', async () => {
     const data = resultsData(40);
-    for (const { run } of data.view.modes) if (run.settings.softPrompt) run.settings.softPromptPosition = 'suffix';
+    for (const { run } of data.view.columns) if (run.settings.softPrompt) run.settings.softPromptPosition = 'suffix';
     const { page, problems } = await session.open('results', { data });
     const row = page.locator('.grid-body .grid-row').first();
     await row.waitFor();

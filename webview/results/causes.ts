@@ -2,17 +2,16 @@
 import { share } from '../../src/metrics/index.ts';
 import { causeSentences, type FailureCause, failureCauses } from '../../src/shared/failure-causes.ts';
 import { likelihoodsOnlyNote } from '../../src/shared/likelihood-words.ts';
-import type { PromptMode } from '../../src/shared/modes.ts';
 import type { ResultsView } from '../../src/shared/protocol.ts';
 import { type Child, h, render } from '../dom.ts';
 import { count, percent } from '../format.ts';
 import { verdictIcon } from '../icons.ts';
 import { shownVerdicts, type Verdict, verdictNames, verdicts } from '../terms.ts';
-import { modeName } from './modes.ts';
+import { type ColumnMark, columnName, columnsOf } from './columns.ts';
 import type { RowTable } from './rows.ts';
 
 export interface CauseFilter {
-  mode: PromptMode;
+  mark: ColumnMark;
   verdict?: Verdict;
   cause?: FailureCause;
 }
@@ -22,7 +21,7 @@ const unseen = (text: string): HTMLElement => h('span', { class: 'visually-hidde
 
 interface Tally {
   id: string;
-  mode: PromptMode;
+  mark: ColumnMark;
   n: number;
   verdicts: Record<Verdict, number>;
   causes: Partial<Record<FailureCause, number>>;
@@ -45,10 +44,10 @@ export class CausesSection {
   }
 
   update(view: ResultsView, table: RowTable): void {
-    const tallies = view.modes.map(
-      ({ run }): Tally => ({
+    const tallies = columnsOf(view).map(
+      ({ run, mark }): Tally => ({
         id: run.id,
-        mode: run.mode,
+        mark,
         n: 0,
         verdicts: { right: 0, unformatted: 0, wrong: 0, neither: 0, likely: 0, unlikely: 0, measured: 0, unscored: 0 },
         causes: {},
@@ -84,7 +83,7 @@ export class CausesSection {
         'div',
         { class: 'stacks' },
         ...tallies.flatMap((tally) => [
-          modeName(tally.mode),
+          columnName(tally.mark),
           h(
             'div',
             { class: 'stack' },
@@ -92,7 +91,7 @@ export class CausesSection {
               .filter((name) => tally.verdicts[name] > 0)
               .map((name) => {
                 const n = tally.verdicts[name];
-                const said = `${tally.mode}, ${verdicts[name].label}: ${n} of ${tally.n} items, ${percent(share(n, tally.n))}`;
+                const said = `${tally.mark.label}, ${verdicts[name].label}: ${n} of ${tally.n} items, ${percent(share(n, tally.n))}`;
                 const segment = h(
                   'button',
                   {
@@ -100,9 +99,9 @@ export class CausesSection {
                     class: `segment verdict-${name}`,
                     title: `${said}. Click to show them.`,
                     'data-key': `${tally.id} ${name}`,
-                    onclick: () => this.onFilter({ mode: tally.mode, verdict: name }),
+                    onclick: () => this.onFilter({ mark: tally.mark, verdict: name }),
                   },
-                  unseen(`${tally.mode}, ${verdicts[name].label}: `),
+                  unseen(`${tally.mark.label}, ${verdicts[name].label}: `),
                   verdictIcon(name),
                   h('span', { class: 'segment-count' }, count(n)),
                   unseen(` of ${tally.n} items`),
@@ -141,7 +140,7 @@ export class CausesSection {
               'tr',
               {},
               h('th', { scope: 'col' }, 'Cause'),
-              ...tallies.map(({ mode }) => h('th', { scope: 'col' }, mode)),
+              ...tallies.map(({ mark }) => h('th', { scope: 'col' }, mark.label)),
             ),
           ),
           h(
@@ -173,9 +172,9 @@ export class CausesSection {
         class: 'cell-button',
         title: `${causeSentences[cause]} ${n} of ${tally.n} items; click to show them.`,
         'data-key': `${tally.id} ${cause}`,
-        onclick: () => this.onFilter({ mode: tally.mode, cause }),
+        onclick: () => this.onFilter({ mark: tally.mark, cause }),
       },
-      unseen(`${tally.mode}, ${cause}: `),
+      unseen(`${tally.mark.label}, ${cause}: `),
       h('span', { class: 'cell-figure' }, count(n), h('span', { class: 'muted' }, ` ${percent(share(n, tally.n))}`)),
       h('span', { class: 'cell-track', 'aria-hidden': 'true' }, bar),
     );

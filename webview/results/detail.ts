@@ -1,7 +1,7 @@
-/** The detail pane: one output with its prompt, what was read where, why it failed, and the item in the other modes. */
+/** The detail pane: one output with its prompt, what was read where, why it failed, and the item in the other runs. */
 
 import { causeSentences } from '../../src/shared/failure-causes.ts';
-import { type PromptMode, usesSoftPrompt } from '../../src/shared/modes.ts';
+import { usesSoftPrompt } from '../../src/shared/modes.ts';
 import type { ItemDetail, ResultsView } from '../../src/shared/protocol.ts';
 import type { ItemRecord, Reading } from '../../src/shared/results.ts';
 import { positionOf } from '../../src/shared/soft-prompt-words.ts';
@@ -11,10 +11,10 @@ import { verdictIcon } from '../icons.ts';
 import { verdicts } from '../terms.ts';
 import { oneLine, piecesOf, visible } from '../text.ts';
 import { button } from '../ui.ts';
+import { type ColumnMark, columnName } from './columns.ts';
 import { candidates, furtherOutputs, itemLikelihoods, itemMeasures } from './item-measures.ts';
 import { likelihoodText } from './item-row.ts';
 import { itemAsMarkdown } from './markdown.ts';
-import { modeName } from './modes.ts';
 import { keyOf, type Row } from './rows.ts';
 
 /** Characters of a text shown at first: a 1 MB line would stop the page. */
@@ -111,7 +111,7 @@ export class DetailPane {
     if (!row) return;
     const focused = this.element.contains(document.activeElement);
     const scroll = this.element.querySelector('.detail-body')?.scrollTop ?? 0;
-    const { record, mode, verdict } = row;
+    const { record, mark, verdict } = row;
     const body = h(
       'div',
       { class: 'detail-body', tabindex: 0, role: 'region', 'aria-label': 'Details of the item' },
@@ -128,14 +128,14 @@ export class DetailPane {
             `${count(record.truncated)} tokens at the beginning were left out: the model's context is shorter.`,
           )
         : null,
-      ...this.#prompt(mode),
-      ...this.#otherModes(row),
+      ...this.#prompt(mark),
+      ...this.#otherRuns(row),
     );
     this.element.replaceChildren(
       h(
         'div',
         { class: 'detail-head' },
-        h('h3', { id: 'detail-heading' }, `Item ${record.index}`, modeName(mode)),
+        h('h3', { id: 'detail-heading' }, `Item ${record.index}`, columnName(mark)),
         h(
           'div',
           { class: 'detail-actions' },
@@ -257,14 +257,14 @@ export class DetailPane {
     return place;
   }
 
-  #prompt(mode: PromptMode): Child[] {
+  #prompt(mark: ColumnMark): Child[] {
     const heading = h('h4', {}, 'Prompt');
     if (this.#problem)
       return [heading, h('p', { class: 'error-text' }, `The prompt could not be rendered: ${this.#problem}`)];
     if (!this.#detail) return [heading, h('p', { class: 'muted' }, 'Rendering the prompt…')];
-    const prompt = this.#detail.prompts.find((each) => each.mode === mode);
+    const prompt = this.#detail.prompts.find((each) => each.run === mark.run);
     if (!prompt) return [heading, h('p', { class: 'muted' }, 'The prompt is not part of this file.')];
-    const run = this.#view?.modes.find(({ run }) => run.mode === mode)?.run;
+    const run = this.#view?.columns.find(({ run }) => run.id === mark.run)?.run;
     const vectors = run?.settings.softPrompt?.vectors;
     const place = h('div', { class: 'text prompt' });
     const notes: HTMLElement[] = [];
@@ -278,7 +278,7 @@ export class DetailPane {
         },
         vectors ? `soft prompt: ${vectors} learned vectors` : 'soft prompt: learned vectors',
       );
-    if (usesSoftPrompt(mode) && !behind) place.append(marker());
+    if (usesSoftPrompt(mark.mode) && !behind) place.append(marker());
     for (const { kind, text } of prompt.parts) {
       // The marker above stands for it: the vectors have no text.
       if (kind === 'soft-prompt') continue;
@@ -308,11 +308,11 @@ export class DetailPane {
     return [heading, ...notes, place.childElementCount > 0 && place];
   }
 
-  #otherModes(row: Row): Child[] {
+  #otherRuns(row: Row): Child[] {
     const others = this.#siblings.filter((each) => keyOf(each) !== keyOf(row));
     if (others.length === 0) return [];
     return [
-      h('h4', {}, 'The same item in the other modes'),
+      h('h4', {}, 'The same item in the other runs'),
       h(
         'ul',
         { class: 'others' },
@@ -326,7 +326,7 @@ export class DetailPane {
               h(
                 'span',
                 { class: 'other-head' },
-                modeName(other.mode),
+                columnName(other.mark),
                 h('span', { class: 'mode-name' }, verdictIcon(other.verdict), verdicts[other.verdict].label),
                 other.record.cause && h('span', { class: 'muted' }, other.record.cause),
               ),

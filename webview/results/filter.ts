@@ -46,7 +46,11 @@ const range = /^(\d+)(?:-(\d+))?$/;
 
 /** One row a key. */
 export const filterKeys: Record<string, Key> = {
-  mode: { hint: 'prompt mode', values: promptModes, test: (row, value) => row.mode === value },
+  mode: { hint: 'prompt mode', values: promptModes, test: (row, value) => row.mark.mode === value },
+  run: {
+    hint: 'name of the run, as its column has it',
+    test: ({ mark }, value) => mark.label === value || mark.run === value,
+  },
   verdict: { hint: 'format and answer together', values: verdictNames, test: (row, value) => row.verdict === value },
   cause: {
     hint: 'why the strict reading rejected the output',
@@ -80,7 +84,7 @@ export const filterKeys: Record<string, Key> = {
     test: ({ record }, value) => record.generated !== false && record.stop.reason === value,
   },
   changed: {
-    hint: 'is the verdict not the same in all modes',
+    hint: 'is the verdict not the same in all columns',
     values: ['yes', 'no'],
     test: (row, value) => row.differs === (value === 'yes'),
   },

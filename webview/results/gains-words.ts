@@ -1,17 +1,16 @@
-/** Gains between modes in words. */
+/** Gains between runs in words; each run by the label of its column. */
 import {
   formatPoints,
   type PairedComparison,
   smallestDetectableDifference,
   type splitGain,
 } from '../../src/metrics/index.ts';
-import type { PromptMode } from '../../src/shared/modes.ts';
 import { count } from '../format.ts';
 
 type Gain = NonNullable<ReturnType<typeof splitGain>>;
 
 /** The gain in words, the larger part first. */
-export function gainInWords(base: PromptMode, other: PromptMode, gain: Gain): string {
+export function gainInWords(base: string, other: string, gain: Gain): string {
   const parts = [
     { name: 'format', value: gain.format },
     { name: 'knowledge', value: gain.knowledge },
@@ -19,7 +18,7 @@ export function gainInWords(base: PromptMode, other: PromptMode, gain: Gain): st
   const said = parts.map(({ name, value }) => `${formatPoints(value)} from ${name}`).join(', ');
   const size = Math.abs(100 * gain.total).toFixed(1);
   const change = Number(size) === 0 ? 'the same as' : `${size} points ${gain.total > 0 ? 'more' : 'less'} than`;
-  // Where K of one mode is unknown, a split would be an assumption: say that in place of it.
+  // Where K of one run is unknown, a split would be an assumption: say that in place of it.
   return gain.knowledgeMeasured
     ? `${other} scores ${change} ${base}: ${said}.`
     : `${other} scores ${change} ${base}. One of the two has nothing in the required format, so its knowledge given format is unknown; all of the difference is counted as format.`;
@@ -30,8 +29,8 @@ export function gainInWords(base: PromptMode, other: PromptMode, gain: Gain): st
  * @param among the comparisons that are looked at together, and this one's p-value corrected for that (Holm)
  */
 export function pairedInWords(
-  base: PromptMode,
-  other: PromptMode,
+  base: string,
+  other: string,
   paired: PairedComparison,
   among: { comparisons: number; corrected: number } = { comparisons: 1, corrected: paired.pValue },
 ): string {

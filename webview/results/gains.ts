@@ -1,4 +1,4 @@
-/** The split of a score gain between two modes into format and knowledge, and what the format still takes away. */
+/** The split of a score gain between two runs into format and knowledge, and what the format still takes away. */
 
 import {
   comparePaired,
@@ -9,13 +9,12 @@ import {
   splitGain,
 } from '../../src/metrics/index.ts';
 import { isLikelihoodsOnly, likelihoodsOnlyNote } from '../../src/shared/likelihood-words.ts';
-import { type PromptMode, promptModes } from '../../src/shared/modes.ts';
-import type { ModeResult, ResultsView } from '../../src/shared/protocol.ts';
+import type { ResultsView } from '../../src/shared/protocol.ts';
 import type { ItemRecord, Scores } from '../../src/shared/results.ts';
 import { type Child, h, render } from '../dom.ts';
 import { dropdown } from '../ui.ts';
+import { columnName, columnsOf, type MarkedColumn } from './columns.ts';
 import { gainInWords, pairedInWords } from './gains-words.ts';
-import { modeName } from './modes.ts';
 import type { RowTable } from './rows.ts';
 
 /** Pairs the verdicts of two runs over the items that both have finished. */
@@ -58,12 +57,13 @@ export class GainsSection {
     role: 'region',
     'aria-label': 'Where the gain comes from, table',
   });
-  readonly #choice = dropdown<PromptMode>('Mode to compare with', (mode) => {
-    this.#chosen = mode;
+  readonly #choice = dropdown<string>('Run to compare with', (label) => {
+    this.#chosen = label;
     this.#refresh();
   });
-  #modes: ModeResult[] = [];
-  #chosen: PromptMode | null = null;
+  #columns: MarkedColumn[] = [];
+  /** Label of the column to compare with: it stays the same where a run is made again. */
+  #chosen: string | null = null;
 
   constructor(private readonly table: RowTable) {
     this.element = h(
@@ -85,56 +85,56 @@ export class GainsSection {
   }
 
   update(view: ResultsView): void {
-    this.#modes = view.modes.filter(({ run, summary }) => summary !== null && !run.predictOnly);
+    this.#columns = columnsOf(view).filter(({ run, summary }) => summary !== null && !run.predictOnly);
     // Whole texts have no right and wrong: their metrics stand above.
-    const comparable = this.#modes.filter(({ summary }) => summary?.scores.F.n || summary?.scores.LL);
+    const comparable = this.#columns.filter(({ summary }) => summary?.scores.F.n || summary?.scores.LL);
     this.element.hidden = comparable.length < 2;
-    if (!this.#modes.some(({ run }) => run.mode === this.#chosen)) this.#chosen = null;
+    if (!this.#columns.some(({ mark }) => mark.label === this.#chosen)) this.#chosen = null;
     this.#refresh();
   }
 
   #refresh(): void {
-    const order = [...this.#modes].sort((a, b) => promptModes.indexOf(a.run.mode) - promptModes.indexOf(b.run.mode));
-    const base = order.find(({ run }) => run.mode === this.#chosen) ?? order[0];
+    const columns = this.#columns;
+    const base = columns.find(({ mark }) => mark.label === this.#chosen) ?? columns[0];
     if (!base) return;
     this.#choice.set(
-      order.map(({ run }) => ({ value: run.mode, label: run.mode })),
-      base.run.mode,
+      columns.map(({ mark: { label } }) => ({ value: label, label })),
+      base.mark.label,
     );
     render(
       this.#table,
-      [base.run.id, this.table.rows.length, order.map(({ run, summary }) => [run.id, summary?.scores])],
-      () => this.#content(order, base),
+      [base.mark, this.table.rows.length, columns.map(({ mark, summary }) => [mark, summary?.scores])],
+      () => this.#content(columns, base),
     );
   }
 
   /** Where nothing was generated there is no format to split off: the likelihoods of the right answers are compared. */
-  #byLikelihood(modes: ModeResult[], base: ModeResult): Child[] {
+  #byLikelihood(columns: MarkedColumn[], base: MarkedColumn): Child[] {
     return [
       h(
         'ul',
         { class: 'sentences' },
         ...together(
-          modes.flatMap(({ run }) => {
+          columns.flatMap(({ run, mark }) => {
             const paired = run.id === base.run.id ? null : pair(this.table, base.run.id, run.id, likelihoodVerdict);
-            return paired ? [{ mode: run.mode, paired }] : [];
+            return paired ? [{ label: mark.label, paired }] : [];
           }),
-        ).map(({ mode, paired, among }) =>
-          h('li', {}, h('span', {}, `LL. ${pairedInWords(base.run.mode, mode, paired, among)}`)),
+        ).map(({ label, paired, among }) =>
+          h('li', {}, h('span', {}, `LL. ${pairedInWords(base.mark.label, label, paired, among)}`)),
         ),
       ),
       h('p', { class: 'note' }, likelihoodsOnlyNote),
     ];
   }
 
-  #content(modes: ModeResult[], base: ModeResult): Child[] {
+  #content(columns: MarkedColumn[], base: MarkedColumn): Child[] {
     const baseScores = base.summary?.scores;
     if (!baseScores) return [];
-    if (modes.some(({ run }) => isLikelihoodsOnly(run))) return this.#byLikelihood(modes, base);
+    if (columns.some(({ run }) => isLikelihoodsOnly(run))) return this.#byLikelihood(columns, base);
     const gains = together(
-      modes.flatMap(({ run, summary }) => {
+      columns.flatMap(({ run, summary, mark }) => {
         const gain = summary && run.id !== base.run.id ? splitGain(baseScores, summary.scores) : null;
-        return gain ? [{ mode: run.mode, gain, paired: pair(this.table, base.run.id, run.id) }] : [];
+        return gain ? [{ id: run.id, label: mark.label, gain, paired: pair(this.table, base.run.id, run.id) }] : [];
       }),
     );
     const largest = Math.max(0.01, ...gains.flatMap(({ gain }) => [gain.format, gain.knowledge].map(Math.abs)));
@@ -146,12 +146,12 @@ export class GainsSection {
       h(
         'ul',
         { class: 'sentences' },
-        ...gains.map(({ mode, gain, paired, among }) =>
+        ...gains.map(({ label, gain, paired, among }) =>
           h(
             'li',
             {},
-            h('span', {}, gainInWords(base.run.mode, mode, gain)),
-            paired && h('span', { class: 'sub' }, pairedInWords(base.run.mode, mode, paired, among)),
+            h('span', {}, gainInWords(base.mark.label, label, gain)),
+            paired && h('span', { class: 'sub' }, pairedInWords(base.mark.label, label, paired, among)),
           ),
         ),
       ),
@@ -164,12 +164,12 @@ export class GainsSection {
           h(
             'tr',
             {},
-            h('th', { scope: 'col' }, 'Mode'),
+            h('th', { scope: 'col' }, 'Run'),
             h('th', { scope: 'col', class: 'number', title: 'Difference of S in points' }, 'ΔS'),
-            h('th', { scope: 'col', title: 'K̄ · ΔF, with K̄ the mean knowledge of the two modes' }, 'from format'),
+            h('th', { scope: 'col', title: 'K̄ · ΔF, with K̄ the mean knowledge of the two runs' }, 'from format'),
             h(
               'th',
-              { scope: 'col', title: 'F̄ · ΔK, with F̄ the mean format-following of the two modes' },
+              { scope: 'col', title: 'F̄ · ΔK, with F̄ the mean format-following of the two runs' },
               'from knowledge',
             ),
             h(
@@ -182,12 +182,12 @@ export class GainsSection {
         h(
           'tbody',
           {},
-          ...modes.map(({ run, summary }) => {
-            const gain = gains.find(({ mode }) => mode === run.mode)?.gain;
+          ...columns.map(({ run, summary, mark }) => {
+            const gain = gains.find(({ id }) => id === run.id)?.gain;
             return h(
               'tr',
               {},
-              h('th', { scope: 'row' }, modeName(run.mode)),
+              h('th', { scope: 'row' }, columnName(mark)),
               h('td', { class: 'number' }, gain ? formatPoints(gain.total) : '–'),
               h('td', {}, gain ? part(gain.format, largest, 'format') : h('span', { class: 'muted' }, 'base')),
               h('td', {}, gain && (gain.knowledgeMeasured ? part(gain.knowledge, largest, 'knowledge') : 'unknown')),

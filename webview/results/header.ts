@@ -1,7 +1,7 @@
 /** Head of the page: what was run, the running job with Stop, a problem with Resume, and how the runs were made. */
 import { formatBytes, formatSeconds, formatTimeLeft } from '../../src/metrics/index.ts';
 import { importedWords, isImportedPlace } from '../../src/shared/imported.ts';
-import type { ModeResult, ResultsView } from '../../src/shared/protocol.ts';
+import type { ResultsView, RunColumn } from '../../src/shared/protocol.ts';
 import { providerSentences, providerTitle } from '../../src/shared/provider-words.ts';
 import { timeMark } from '../../src/shared/response-words.ts';
 import type { RunFile } from '../../src/shared/results.ts';
@@ -11,7 +11,7 @@ import { count } from '../format.ts';
 import { importedMark } from '../imported.ts';
 import { visible } from '../text.ts';
 import { button } from '../ui.ts';
-import { modeName } from './modes.ts';
+import { columnName, columnsOf, type MarkedColumn } from './columns.ts';
 
 export interface HeaderActions {
   live: boolean;
@@ -90,26 +90,32 @@ export class Header {
     } else if (this.#phase) this.#announce.textContent = 'The job has ended.';
     this.#phase = job?.phase ?? '';
     this.#renderProblem(view);
-    render(this.#settings, [view.modes.map(({ run, summary }) => [run, summary])], () => settingsContent(view.modes));
+    const columns = columnsOf(view);
+    render(this.#settings, [columns.map(({ run, mark, summary }) => [run, mark, summary])], () =>
+      settingsContent(columns),
+    );
   }
 
   #renderProblem(view: ResultsView): void {
-    const unfinished = view.job ? [] : view.modes.filter(({ run }) => run.status !== 'finished');
+    const unfinished = view.job ? [] : view.columns.filter(({ run }) => run.status !== 'finished');
     this.#problem.hidden = view.problem === null && unfinished.length === 0;
     render(
       this.#problem,
-      [view.problem, unfinished.map(({ run, done, total }) => [run.id, run.status, run.message, done, total])],
+      [
+        view.problem,
+        unfinished.map(({ run, label, done, total }) => [run.id, label, run.status, run.message, done, total]),
+      ],
       () => {
         const lines: Child[] = [];
         if (view.problem) lines.push(h('p', {}, visible(view.problem)));
         else
-          for (const { run, done, total } of unfinished) {
+          for (const { run, label, done, total } of unfinished) {
             const what = run.status === 'failed' ? 'failed' : 'was stopped';
             lines.push(
               h(
                 'p',
                 {},
-                `${run.mode} ${what} after ${count(done)} of ${count(total)} items. ${visible(run.message ?? 'Finished items are kept.')}`,
+                `${visible(label)} ${what} after ${count(done)} of ${count(total)} items. ${visible(run.message ?? 'Finished items are kept.')}`,
               ),
             );
           }
@@ -131,7 +137,7 @@ export class Header {
 }
 
 /** One row a setting; the first is what differs most often. */
-const settings: { label: string; of(mode: ModeResult): string }[] = [
+const settings: { label: string; of(column: RunColumn): string }[] = [
   {
     label: 'Status',
     of: ({ run, done, total }) =>
@@ -222,13 +228,15 @@ function softPrompt(run: RunFile): string {
   return `${each.vectors} vectors, ${each.steps} steps × ${each.batchSize}, learning rate ${learningRate?.value ?? each.learningRate}, ${each.init} init, seed ${each.seed}${from}${behind}`;
 }
 
-/** Values that all modes share stand once. */
-function settingsContent(modes: readonly ModeResult[]): Child[] {
-  if (modes.length === 0) return [];
-  const rows = settings.map(({ label, of }) => ({ label, values: modes.map(of) }));
-  const notes = [...new Set(modes.flatMap(({ run }) => run.notes))];
+/** Values that all runs share stand once. */
+function settingsContent(columns: readonly MarkedColumn[]): Child[] {
+  if (columns.length === 0) return [];
+  const rows = settings.map(({ label, of }) => ({ label, values: columns.map(of) }));
+  const notes = [...new Set(columns.flatMap(({ run }) => run.notes))];
   const providers = [
-    ...new Set(modes.map(({ run }) => (run.source ? importedWords(run.source) : providerTitle(run.provider.running)))),
+    ...new Set(
+      columns.map(({ run }) => (run.source ? importedWords(run.source) : providerTitle(run.provider.running))),
+    ),
   ].join(', ');
   return [
     h(
@@ -258,7 +266,7 @@ function settingsContent(modes: readonly ModeResult[]): Child[] {
               'tr',
               {},
               h('th', { scope: 'col' }, 'Setting'),
-              ...modes.map(({ run }) => h('th', { scope: 'col' }, modeName(run.mode))),
+              ...columns.map(({ mark }) => h('th', { scope: 'col' }, columnName(mark))),
             ),
           ),
           h(
@@ -270,7 +278,7 @@ function settingsContent(modes: readonly ModeResult[]): Child[] {
                 {},
                 h('th', { scope: 'row' }, label),
                 ...(new Set(values).size === 1
-                  ? [h('td', { colspan: modes.length }, visible(values[0] ?? ''))]
+                  ? [h('td', { colspan: columns.length }, visible(values[0] ?? ''))]
                   : values.map((value) => h('td', {}, visible(value)))),
               ),
             ),

@@ -5,15 +5,15 @@ import { count } from '../format.ts';
 import { verdictIcon } from '../icons.ts';
 import { verdicts } from '../terms.ts';
 import { oneLine } from '../text.ts';
+import { columnName } from './columns.ts';
 import { filterKeys } from './filter.ts';
-import { modeName } from './modes.ts';
 import type { Row, SortKey } from './rows.ts';
 
 const columns: { key: SortKey | null; name: string; label: string; title: string }[] = [
   { key: 'item', name: 'item', label: 'Item', title: 'Position in the benchmark’s split, from 0' },
-  { key: 'mode', name: 'mode', label: 'Mode', title: 'Prompt mode' },
+  { key: 'run', name: 'run', label: 'Run', title: 'The run: its mode, or what tells it apart from the others' },
   { key: 'verdict', name: 'verdict', label: 'Verdict', title: 'Format and answer together' },
-  { key: null, name: 'across', label: 'All modes', title: 'Verdict of this item in each mode, in their order' },
+  { key: null, name: 'across', label: 'All runs', title: 'Verdict of this item in each run, in their order' },
   { key: 'cause', name: 'cause', label: 'Cause', title: 'Why the strict reading rejected the output' },
   { key: 'gold', name: 'gold', label: 'Gold', title: 'The right answer' },
   { key: 'read', name: 'read', label: 'Read as', title: 'What the lenient reading took out of the output' },
@@ -60,7 +60,7 @@ export function filterHelp(): HTMLElement {
       h('dt', {}, h('kbd', {}, 'j'), ' ', h('kbd', {}, 'k')),
       h('dd', {}, 'next and previous row (arrow keys, Page Up and Down, Home and End work too)'),
       h('dt', {}, h('kbd', {}, 'n'), ' ', h('kbd', {}, 'p')),
-      h('dd', {}, 'next and previous item whose verdict is not the same in all modes'),
+      h('dd', {}, 'next and previous item whose verdict is not the same in all runs'),
       h('dt', {}, h('kbd', {}, 'Enter'), ' ', h('kbd', {}, 'Escape')),
       h('dd', {}, 'into the details and back'),
       h('dt', {}, h('kbd', {}, '/')),
@@ -82,7 +82,7 @@ const likeliest = (values: readonly number[]): number => values.indexOf(Math.max
  * A row of the table.
  * @param at its position among the rows shown
  * @param startsItem draws a line above: the row before is of another item
- * @param siblings the item's rows in all modes
+ * @param siblings the item's rows in all runs
  */
 export function rowElement(
   row: Row,
@@ -94,7 +94,7 @@ export function rowElement(
     onClick,
   }: { selected: boolean; startsItem: boolean; siblings: Row[]; onClick(): void },
 ): HTMLElement {
-  const { record, verdict, mode } = row;
+  const { record, verdict, mark } = row;
   const cell = (name: string, ...children: (Node | string | null)[]): HTMLElement =>
     h('div', { role: 'gridcell', class: `cell cell-${name}` }, ...children);
   return h(
@@ -108,7 +108,7 @@ export function rowElement(
       onclick: onClick,
     },
     cell('item', String(record.index)),
-    cell('mode', modeName(mode)),
+    cell('run', columnName(mark)),
     cell('verdict', verdictIcon(verdict), h('span', { class: 'cell-text' }, verdicts[verdict].label)),
     cell(
       'across',
@@ -117,7 +117,7 @@ export function rowElement(
         {
           class: 'strip',
           role: 'img',
-          'aria-label': siblings.map((each) => `${each.mode}: ${verdicts[each.verdict].label}`).join('; '),
+          'aria-label': siblings.map((each) => `${each.mark.label}: ${verdicts[each.verdict].label}`).join('; '),
         },
         ...siblings.map((each) => verdictIcon(each.verdict)),
       ),

@@ -1,12 +1,12 @@
-/** The item table: every item × mode, filtered and sorted, drawn only where it is seen. */
+/** The item table: every item × run, filtered and sorted, drawn only where it is seen. */
 
 import { failureCauses } from '../../src/shared/failure-causes.ts';
-import { promptModes } from '../../src/shared/modes.ts';
 import { debounced, h, onNextFrame } from '../dom.ts';
 import { count } from '../format.ts';
 import { shownVerdicts, verdicts } from '../terms.ts';
 import { button, dropdown, textField } from '../ui.ts';
 import type { CauseFilter } from './causes.ts';
+import { type ColumnMark, isByMode } from './columns.ts';
 import { parseFilter, valueGiven, withValue } from './filter.ts';
 import { filterHelp, headCells, rowElement } from './item-row.ts';
 import { isSortKey, keyOf, type Row, type RowTable, type Sorting, type SortKey, sortRows } from './rows.ts';
@@ -45,7 +45,7 @@ export class ItemsSection {
       this.#filterSoon();
     },
   );
-  readonly #modeChoice = dropdown<string>('Mode', (value) => this.#choose('mode', value));
+  readonly #runChoice = dropdown<string>('Run', (value) => this.#choose(this.#runKey, value));
   readonly #verdictChoice = dropdown<string>('Verdict', (value) => this.#choose('verdict', value));
   readonly #causeChoice = dropdown<string>('Cause', (value) => this.#choose('cause', value));
   readonly #filterSoon = debounced(() => this.#apply(true), 20);
@@ -70,7 +70,7 @@ export class ItemsSection {
       h(
         'div',
         { class: 'filter-bar', role: 'search', 'aria-label': 'Filter items' },
-        this.#modeChoice.element,
+        this.#runChoice.element,
         this.#verdictChoice.element,
         this.#causeChoice.element,
         this.#text.element,
@@ -138,8 +138,8 @@ export class ItemsSection {
   }
 
   /** Shows what a click in the breakdown asked for. */
-  show({ mode, verdict, cause }: CauseFilter): void {
-    let text = withValue('', 'mode', mode);
+  show({ mark, verdict, cause }: CauseFilter): void {
+    let text = withValue('', this.#runKey, mark.label);
     if (verdict) text = `${text} ${withValue('', 'verdict', verdict)}`;
     if (cause) text = `${text} ${withValue('', 'cause', cause)}`;
     this.setFilter(text);
@@ -159,14 +159,14 @@ export class ItemsSection {
     this.#selectAt(Math.max(0, Math.min(this.#rows.length - 1, at < 0 ? 0 : at + by)));
   }
 
-  /** Moves the selection to the next row (or the one before) whose item has not the same verdict in all modes. */
+  /** Moves the selection to the next row (or the one before) whose item has not the same verdict in all runs. */
   stepToDifference(direction: 1 | -1): void {
     const item = this.selectedRow?.record.index;
     let at = this.#placeOf(this.#selected);
     if (at < 0) at = direction > 0 ? -1 : this.#rows.length;
     for (at += direction; at >= 0 && at < this.#rows.length; at += direction) {
       const row = this.#rows[at];
-      // The other modes of the item that is shown are no next difference.
+      // The other runs of the item that is shown are no next difference.
       if (row?.differs && row.record.index !== item) {
         this.#selectAt(at);
         return;
@@ -185,6 +185,11 @@ export class ItemsSection {
     }
   }
 
+  /** The key of the filter language that columns are told apart by. */
+  get #runKey(): 'mode' | 'run' {
+    return isByMode(this.table.marks.filter(Boolean)) ? 'mode' : 'run';
+  }
+
   #choose(key: string, value: string): void {
     this.setFilter(withValue(this.#text.value, key, value === anyValue ? null : value));
   }
@@ -192,7 +197,7 @@ export class ItemsSection {
   /** The dropdowns show what the text says: one truth. */
   #syncDropdowns(): void {
     const text = this.#text.value;
-    const { modes: present, causes } = this.table;
+    const { marks, causes } = this.table;
     const fill = (
       choice: { set(options: { value: string; label: string }[], value: string): void },
       all: string,
@@ -206,10 +211,10 @@ export class ItemsSection {
       );
     };
     fill(
-      this.#modeChoice,
-      'All modes',
-      'mode',
-      promptModes.filter((mode) => present.has(mode)).map((mode) => ({ value: mode, label: mode })),
+      this.#runChoice,
+      this.#runKey === 'mode' ? 'All modes' : 'All runs',
+      this.#runKey,
+      marks.flatMap((mark: ColumnMark | undefined) => (mark ? [{ value: mark.label, label: mark.label }] : [])),
     );
     fill(
       this.#verdictChoice,

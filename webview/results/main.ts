@@ -1,4 +1,4 @@
-/** The results page: one benchmark × one model, its prompt modes side by side down to the single item. */
+/** The results page: runs of one benchmark side by side (of one model its prompt modes), down to the single item. */
 import type { ResultsPageApi, ResultsPageEvents, ResultsView } from '../../src/shared/protocol.ts';
 import type { ItemRecord } from '../../src/shared/results.ts';
 import { debounced, h, onNextFrame } from '../dom.ts';
@@ -6,6 +6,7 @@ import { embeddedResults } from '../embedded.ts';
 import { type Host, openHost } from '../host.ts';
 import { button, progressRing } from '../ui.ts';
 import { CausesSection } from './causes.ts';
+import { columnsOf, type MarkedColumn } from './columns.ts';
 import { DetailPane } from './detail.ts';
 import { GainsSection } from './gains.ts';
 import { Header } from './header.ts';
@@ -26,6 +27,7 @@ class ResultsPage {
   readonly #items = new Map<string, ItemRecord[]>();
   readonly #fetching = new Set<string>();
   #view: ResultsView | null = null;
+  #columns: readonly MarkedColumn[] = [];
   readonly #state = h('div', { class: 'page-state' });
   readonly #content = h('div', { class: 'page-content', hidden: true });
   readonly #header: Header;
@@ -122,22 +124,27 @@ class ResultsPage {
     }
   }
 
+  #marks(): string {
+    return JSON.stringify(this.#columns.map(({ mark }) => mark));
+  }
+
   #setView(view: ResultsView): void {
-    const before = this.#view?.modes.map(({ run }) => run.id).join() ?? '';
+    const before = this.#marks();
     this.#view = view;
+    this.#columns = columnsOf(view);
     this.#state.hidden = true;
     this.#content.hidden = false;
-    const runs = view.modes.map(({ run }) => run.id);
-    if (before !== '' && before !== runs.join()) {
-      for (const run of this.#items.keys()) if (!runs.includes(run)) this.#items.delete(run);
+    if (before !== '[]' && before !== this.#marks()) {
+      for (const run of this.#items.keys())
+        if (!this.#columns.some(({ mark }) => mark.run === run)) this.#items.delete(run);
       this.#rebuild();
     }
     this.#header.update(view);
     this.#modes.update(view);
     this.#measures.update(view);
     this.#tuning.update(view);
-    this.#empty.hidden = view.modes.length > 0;
-    if (view.modes.length === 0)
+    this.#empty.hidden = view.columns.length > 0;
+    if (view.columns.length === 0)
       this.#empty.replaceChildren(
         h('h2', {}, view.job ? 'The first results are on their way' : 'No results yet'),
         h(
@@ -148,8 +155,9 @@ class ResultsPage {
             : 'Open the benchmark file and click “Compare prompt modes” or “Tune soft prompt” above its first line.',
         ),
       );
-    this.#itemTable.element.hidden = view.modes.length === 0;
-    for (const { run, done } of view.modes) if (done > (this.#items.get(run.id)?.length ?? 0)) void this.#fetch(run.id);
+    this.#itemTable.element.hidden = view.columns.length === 0;
+    for (const { run, done } of view.columns)
+      if (done > (this.#items.get(run.id)?.length ?? 0)) void this.#fetch(run.id);
     this.#itemsChanged();
   }
 
@@ -168,8 +176,8 @@ class ResultsPage {
   }
 
   #addItems(run: string, from: number, items: ItemRecord[]): void {
-    const mode = this.#view?.modes.findIndex((each) => each.run.id === run) ?? -1;
-    const shown = this.#view?.modes[mode];
+    const order = this.#columns.findIndex(({ mark }) => mark.run === run);
+    const shown = this.#columns[order];
     // A run that the view does not know yet is read whole when the view comes.
     if (!shown) return;
     const known = this.#items.get(run) ?? [];
@@ -181,14 +189,14 @@ class ResultsPage {
     if (fresh.length === 0) return;
     known.push(...fresh);
     this.#items.set(run, known);
-    this.#table.add(run, mode, shown.run.mode, fresh);
+    this.#table.add(shown.mark, order, fresh);
     this.#itemsChanged();
   }
 
   #rebuild(): void {
     this.#table.clear();
-    for (const [order, { run }] of (this.#view?.modes ?? []).entries())
-      this.#table.add(run.id, order, run.mode, this.#items.get(run.id) ?? []);
+    for (const [order, { mark }] of this.#columns.entries())
+      this.#table.add(mark, order, this.#items.get(mark.run) ?? []);
   }
 
   #showItems(): void {

@@ -5,6 +5,7 @@ import type { ItemDetail, ResultsView } from '../../src/shared/protocol.ts';
 import type { ItemRecord } from '../../src/shared/results.ts';
 import { verdictOf, verdicts } from '../terms.ts';
 import { visible } from '../text.ts';
+import type { ColumnMark } from './columns.ts';
 import { likelihoodText } from './item-row.ts';
 
 /** A code block whose fence is longer than any run of backticks in the text. */
@@ -23,7 +24,7 @@ const code = (text: string): string => {
 export function itemAsMarkdown(
   view: ResultsView,
   detail: ItemDetail,
-  records: { mode: string; record: ItemRecord }[],
+  records: { mark: Pick<ColumnMark, 'run' | 'label'>; record: ItemRecord }[],
 ): string {
   const lines = [
     `### ${view.benchmark.task}, item ${detail.index} (${view.model.name})`,
@@ -32,9 +33,9 @@ export function itemAsMarkdown(
   ];
   if (detail.source)
     lines.push(`Source: line ${detail.source.line} of ${code(detail.source.file.split(/[\\/]/).at(-1) ?? '')}`);
-  for (const { mode, record } of records) {
+  for (const { mark, record } of records) {
     const verdict = verdictOf(record);
-    lines.push('', `#### ${mode}: ${verdicts[verdict].label}`, '');
+    lines.push('', `#### ${mark.label}: ${verdicts[verdict].label}`, '');
     if (record.cause) lines.push(`Cause: ${record.cause}. ${causeSentences[record.cause]}`, '');
     if (record.generated === false) {
       lines.push(likelihoodText(record));
@@ -43,7 +44,7 @@ export function itemAsMarkdown(
     lines.push(
       `Strict reading: ${record.strict.answer === null ? 'none' : code(record.strict.answer)} · lenient reading: ${record.lenient.answer === null ? 'none' : code(record.lenient.answer)} · ended by ${record.stop.reason}`,
     );
-    const prompt = detail.prompts.find((each) => each.mode === mode);
+    const prompt = detail.prompts.find((each) => each.run === mark.run);
     if (prompt)
       lines.push(
         '',

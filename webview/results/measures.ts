@@ -1,9 +1,9 @@
-/** The metrics of the benchmark file, mode by mode: what lm-evaluation-harness prints, with standard errors and filters. */
+/** The metrics of the benchmark file, run by run: what lm-evaluation-harness prints, with standard errors and filters. */
 import { formatMetric, metricRows } from '../../src/metrics/index.ts';
-import type { ModeResult, ResultsView } from '../../src/shared/protocol.ts';
+import type { ResultsView } from '../../src/shared/protocol.ts';
 import { type Child, h, render } from '../dom.ts';
 import { count } from '../format.ts';
-import { modeName } from './modes.ts';
+import { columnName, columnsOf, type MarkedColumn } from './columns.ts';
 
 export class MeasuresSection {
   readonly element: HTMLElement;
@@ -24,13 +24,13 @@ export class MeasuresSection {
   }
 
   update(view: ResultsView): void {
-    const modes = view.modes.filter(({ summary }) => summary?.measures?.length);
-    this.element.hidden = modes.length === 0;
-    render(this.#table, [modes.map(({ run, summary }) => [run.id, summary?.measures])], () => this.#content(modes));
+    const columns = columnsOf(view).filter(({ summary }) => summary?.measures?.length);
+    this.element.hidden = columns.length === 0;
+    render(this.#table, [columns.map(({ mark, summary }) => [mark, summary?.measures])], () => this.#content(columns));
   }
 
-  #content(modes: readonly ModeResult[]): Child[] {
-    const rows = metricRows(modes.map(({ summary }) => summary));
+  #content(columns: readonly MarkedColumn[]): Child[] {
+    const rows = metricRows(columns.map(({ summary }) => summary));
     return [
       h(
         'table',
@@ -42,7 +42,7 @@ export class MeasuresSection {
             'tr',
             {},
             h('th', { scope: 'col' }, 'Metric', h('span', { class: 'sub' }, 'filter')),
-            ...modes.map(({ run }) => h('th', { scope: 'col', class: 'number' }, modeName(run.mode))),
+            ...columns.map(({ mark }) => h('th', { scope: 'col', class: 'number' }, columnName(mark))),
           ),
         ),
         h(

@@ -1,22 +1,17 @@
-/** The modes side by side: a chart with intervals, and the table behind it. */
+/** The runs side by side: a chart with intervals, and the table behind it. */
 import { formatSeconds } from '../../src/metrics/index.ts';
 import { isLikelihoodsOnly, likelihoodsOnlyNote } from '../../src/shared/likelihood-words.ts';
-import type { PromptMode } from '../../src/shared/modes.ts';
-import type { ModeResult, ResultsView } from '../../src/shared/protocol.ts';
+import type { ResultsView } from '../../src/shared/protocol.ts';
 import { timeMark } from '../../src/shared/response-words.ts';
 import type { Scores } from '../../src/shared/results.ts';
 import { positionOf, suffixNote } from '../../src/shared/soft-prompt-words.ts';
-import { Chart, modeFill, referenceLine, tooltipStyle, whiskers } from '../charts.ts';
+import { Chart, lookFill, referenceLine, tooltipStyle, whiskers } from '../charts.ts';
 import { type Child, h, render } from '../dom.ts';
 import { bounds, count, percent, shareInWords } from '../format.ts';
-import { type MetricName, metricNames, metrics, modeHints, shareOf } from '../terms.ts';
+import { type MetricName, metricNames, metrics, shareOf } from '../terms.ts';
 import { visible } from '../text.ts';
 import { onThemeChange, palette } from '../theme.ts';
-
-const modeClass = (mode: PromptMode): string => `mode-${mode.replace('+', '-')}`;
-
-export const modeName = (mode: PromptMode): HTMLElement =>
-  h('span', { class: 'mode-name', title: modeHints[mode] }, h('span', { class: `swatch ${modeClass(mode)}` }), mode);
+import { columnName, columnsOf, isByMode, type MarkedColumn } from './columns.ts';
 
 const quoted = (answer: string): string => {
   const text = visible(answer.replace(/\s+/g, ' ').trim());
@@ -25,14 +20,20 @@ const quoted = (answer: string): string => {
 
 export class ModesSection {
   readonly element: HTMLElement;
+  readonly #heading = h('h2', { id: 'modes-heading' }, 'Modes compared');
   readonly #legend = h('ul', { class: 'legend' });
   readonly #canvas = h('canvas', { role: 'img' });
   readonly #figure = h('figure', {}, this.#legend, h('div', { class: 'chart chart-modes' }, this.#canvas));
-  readonly #table = h('div', { class: 'scroll-x', tabindex: 0, role: 'region', 'aria-label': 'Modes compared, table' });
+  readonly #table = h('div', {
+    class: 'scroll-x',
+    tabindex: 0,
+    role: 'region',
+    'aria-label': 'Scores compared, table',
+  });
   readonly #warnings = h('ul', { class: 'warnings' });
   #chart: Chart<'bar'> | null = null;
   #colours = palette();
-  #modes: ModeResult[] = [];
+  #columns: MarkedColumn[] = [];
   #constant: Scores['constant'] = null;
   #shown: readonly MetricName[] = [];
 
@@ -40,7 +41,7 @@ export class ModesSection {
     this.element = h(
       'section',
       { 'aria-labelledby': 'modes-heading' },
-      h('h2', { id: 'modes-heading' }, 'Modes compared'),
+      this.#heading,
       h('div', { class: 'chart-and-table' }, this.#figure, h('div', { class: 'grow' }, this.#table, this.#warnings)),
     );
     onThemeChange(() => {
@@ -50,31 +51,33 @@ export class ModesSection {
   }
 
   update(view: ResultsView): void {
-    this.#modes = view.modes.filter(({ run, summary }) => summary !== null && !run.predictOnly);
-    this.element.hidden = view.modes.length === 0;
-    const scores = this.#modes.flatMap(({ summary }) => (summary ? [summary.scores] : []));
+    const columns = columnsOf(view);
+    this.#columns = columns.filter(({ run, summary }) => summary !== null && !run.predictOnly);
+    this.element.hidden = columns.length === 0;
+    this.#heading.textContent = isByMode(columns.map(({ mark }) => mark)) ? 'Modes compared' : 'Runs compared';
+    const scores = this.#columns.flatMap(({ summary }) => (summary ? [summary.scores] : []));
     // Shares of outputs are no columns where nothing was generated; LL is one where there are candidates.
-    const generates = view.modes.some(({ run }) => !isLikelihoodsOnly(run));
+    const generates = columns.some(({ run }) => !isLikelihoodsOnly(run));
     this.#shown = metricNames.filter((metric) =>
       metric === 'LL' ? scores.some(({ LL }) => LL !== null) : generates || scores.length === 0,
     );
     this.#figure.hidden = this.#shown.length === 0;
-    // The constant answer depends on the items only: the mode with the most items knows it best.
+    // The constant answer depends on the items only: the run with the most items knows it best.
     this.#constant = [...scores].sort((a, b) => b.n - a.n).find(({ constant }) => constant)?.constant ?? null;
     render(
       this.#table,
-      [view.modes.map(({ run, summary, done, total }) => [run.id, run.status, summary, done, total])],
-      () => this.#tableContent(view.modes),
+      [columns.map(({ run, mark, summary, done, total }) => [mark, run.status, summary, done, total])],
+      () => this.#tableContent(columns),
     );
-    render(this.#warnings, scores, () => this.#warningContent());
+    render(this.#warnings, [this.#columns.map(({ mark }) => mark), scores], () => this.#warningContent());
     this.#draw(false);
   }
 
-  #tableContent(modes: readonly ModeResult[]): Child[] {
+  #tableContent(columns: readonly MarkedColumn[]): Child[] {
     const head = h(
       'tr',
       {},
-      h('th', { scope: 'col' }, 'Mode'),
+      h('th', { scope: 'col' }, isByMode(columns.map(({ mark }) => mark)) ? 'Mode' : 'Run'),
       ...this.#shown.map((metric) =>
         h(
           'th',
@@ -87,7 +90,7 @@ export class ModesSection {
       h('th', { scope: 'col', class: 'number' }, 'Items'),
       h('th', { scope: 'col', class: 'number' }, 'Time'),
     );
-    const rows = modes.map((mode) => this.#row(mode));
+    const rows = columns.map((column) => this.#row(column));
     if (this.#constant) {
       const { answer, share } = this.#constant;
       rows.push(
@@ -118,12 +121,12 @@ export class ModesSection {
         { class: 'definitions' },
         ...this.#shown.flatMap((metric) => [h('dt', {}, metric), h('dd', {}, metrics[metric].definition)]),
       ),
-      modes.some(({ run }) => isLikelihoodsOnly(run)) && h('p', { class: 'note' }, likelihoodsOnlyNote),
+      columns.some(({ run }) => isLikelihoodsOnly(run)) && h('p', { class: 'note' }, likelihoodsOnlyNote),
     ];
   }
 
-  #row({ run, summary, done, total }: ModeResult): HTMLElement {
-    const name = h('th', { scope: 'row' }, modeName(run.mode));
+  #row({ run, mark, summary, done, total }: MarkedColumn): HTMLElement {
+    const name = h('th', { scope: 'row' }, columnName(mark));
     if (positionOf(run) === 'suffix')
       name.append(h('span', { class: 'sub', title: suffixNote }, 'position: suffix, behind the text'));
     if (run.status !== 'finished')
@@ -155,7 +158,7 @@ export class ModesSection {
         h('td', { class: 'number' }, `${count(done)} / ${count(total)}`),
         h('td', {}),
       );
-    const mark = timeMark(run, summary);
+    const timeNote = timeMark(run, summary);
     const { scores } = summary;
     const tuned = summary.tuningSeconds > 0 ? `tuning ${formatSeconds(summary.tuningSeconds)}` : '';
     return h(
@@ -191,14 +194,14 @@ export class ModesSection {
         { class: 'number' },
         formatSeconds(summary.seconds),
         tuned && h('span', { class: 'sub' }, tuned),
-        mark && h('span', { class: 'sub' }, mark),
+        timeNote && h('span', { class: 'sub' }, timeNote),
       ),
     );
   }
 
   /** What a reader must not overlook: scores that a constant answer reaches too. */
   #warningContent(): Child[] {
-    return this.#modes.flatMap(({ run, summary }) => {
+    return this.#columns.flatMap(({ mark, summary }) => {
       if (!summary) return [];
       const { S, commonest, constant } = summary.scores;
       const lines: Child[] = [];
@@ -207,7 +210,7 @@ export class ModesSection {
           h(
             'li',
             {},
-            h('strong', {}, run.mode),
+            h('strong', {}, mark.label),
             ` gives the same answer, ${quoted(commonest.answer)}, to ${percent(commonest.share)} of the items: its format gain is not knowledge.`,
           ),
         );
@@ -222,7 +225,7 @@ export class ModesSection {
           h(
             'li',
             {},
-            h('strong', {}, run.mode),
+            h('strong', {}, mark.label),
             ` is not clearly better than always answering ${quoted(constant.answer)} (${percent(constant.share)}).`,
           ),
         );
@@ -233,9 +236,9 @@ export class ModesSection {
   #draw(restyle: boolean): void {
     const colours = this.#colours;
     const constant = this.#constant?.share ?? null;
-    const names = this.#modes.map(({ run }) => run.mode);
-    render(this.#legend, [names, this.#constant], () => [
-      ...names.map((mode) => h('li', {}, modeName(mode))),
+    const marks = this.#columns.map(({ mark }) => mark);
+    render(this.#legend, [marks, this.#constant], () => [
+      ...marks.map((mark) => h('li', {}, columnName(mark))),
       constant !== null &&
         h(
           'li',
@@ -250,16 +253,16 @@ export class ModesSection {
     ]);
     this.#canvas.setAttribute(
       'aria-label',
-      `Bars of ${this.#shown.join(', ')} for ${names.join(', ') || 'no mode yet'} with 95 % intervals; the table beside it has the figures.`,
+      `Bars of ${this.#shown.join(', ')} for ${marks.map(({ label }) => label).join(', ') || 'no run yet'} with 95 % intervals; the table beside it has the figures.`,
     );
-    const datasets = this.#modes.map(({ run, summary }) => ({
-      label: run.mode,
+    const datasets = this.#columns.map(({ mark, summary }) => ({
+      label: mark.label,
       data: this.#shown.map((metric) => {
         const value = summary && shareOf(summary.scores, metric)?.value;
         return typeof value === 'number' ? 100 * value : null;
       }),
-      backgroundColor: modeFill(run.mode, colours),
-      borderColor: colours.modes[run.mode],
+      backgroundColor: lookFill(mark.look, colours),
+      borderColor: colours.modes[mark.look.colour],
       borderWidth: 1.5,
       borderRadius: 2,
       categoryPercentage: 0.78,
@@ -321,10 +324,10 @@ export class ModesSection {
                 return metric ? `${metric}: ${metrics[metric].name}` : '';
               },
               label: ({ datasetIndex, dataIndex }) => {
-                const mode = this.#modes[datasetIndex];
+                const column = this.#columns[datasetIndex];
                 const metric = this.#shown[dataIndex];
-                const share = metric && mode?.summary ? shareOf(mode.summary.scores, metric) : null;
-                return ` ${mode?.run.mode}: ${share ? shareInWords(share) : '–'}`;
+                const share = metric && column?.summary ? shareOf(column.summary.scores, metric) : null;
+                return ` ${column?.mark.label}: ${share ? shareInWords(share) : '–'}`;
               },
             },
           },
@@ -334,7 +337,7 @@ export class ModesSection {
   }
 
   #intervals(): ({ low: number; high: number } | null)[][] {
-    return this.#modes.map(({ summary }) =>
+    return this.#columns.map(({ summary }) =>
       this.#shown.map((metric) => {
         const share = summary && shareOf(summary.scores, metric);
         return share && share.value !== null ? { low: 100 * share.low, high: 100 * share.high } : null;

@@ -1,45 +1,45 @@
-/** Rows of the item table: one an item and mode, with what filtering and sorting need. */
-import type { PromptMode } from '../../src/shared/modes.ts';
+/** Rows of the item table: one an item and run, with what filtering and sorting need. */
 import type { ItemRecord } from '../../src/shared/results.ts';
 import { type Verdict, verdictNames, verdictOf } from '../terms.ts';
+import type { ColumnMark } from './columns.ts';
 
 export interface Row {
   run: string;
-  /** Position of the run among the modes shown. */
+  /** Position of the run among the columns. */
   order: number;
-  mode: PromptMode;
+  mark: ColumnMark;
   record: ItemRecord;
   verdict: Verdict;
-  /** The verdict of this item is not the same in all modes that have it. */
+  /** The verdict of this item is not the same in all runs that have it. */
   differs: boolean;
 }
 
 /** Names a row across updates. */
 export const keyOf = (row: { run: string; record: { index: number } }): string => `${row.record.index}\n${row.run}`;
 
-/** All rows of the runs, and per item its rows in mode order. */
+/** All rows of the runs, and per item its rows in the order of the columns. */
 export class RowTable {
   readonly rows: Row[] = [];
   readonly byItem = new Map<number, Row[]>();
   /** What occurs, for the choices above the table. */
-  readonly modes = new Set<PromptMode>();
+  readonly marks: ColumnMark[] = [];
   readonly causes = new Set<ItemRecord['cause']>();
   readonly verdicts = new Set<Verdict>();
   #inItemOrder: Row[] | null = null;
 
-  /** All rows by item, then by mode: sorted once, however often they are filtered. */
+  /** All rows by item, then by column: sorted once, however often they are filtered. */
   get inItemOrder(): readonly Row[] {
     this.#inItemOrder ??= [...this.rows].sort(byItem);
     return this.#inItemOrder;
   }
 
   /** Adds finished items of a run, and says of the item's other rows whether they still agree. */
-  add(run: string, order: number, mode: PromptMode, records: readonly ItemRecord[]): void {
+  add(mark: ColumnMark, order: number, records: readonly ItemRecord[]): void {
     this.#inItemOrder = null;
-    this.modes.add(mode);
+    this.marks[order] = mark;
     for (const record of records) {
       this.causes.add(record.cause);
-      const row: Row = { run, order, mode, record, verdict: verdictOf(record), differs: false };
+      const row: Row = { run: mark.run, order, mark, record, verdict: verdictOf(record), differs: false };
       this.verdicts.add(row.verdict);
       this.rows.push(row);
       const siblings = this.byItem.get(record.index);
@@ -57,7 +57,7 @@ export class RowTable {
   clear(): void {
     this.rows.length = 0;
     this.byItem.clear();
-    this.modes.clear();
+    this.marks.length = 0;
     this.causes.clear();
     this.verdicts.clear();
     this.#inItemOrder = null;
@@ -70,7 +70,7 @@ const byItem = (a: Row, b: Row): number => a.record.index - b.record.index || a.
 /** One row a sortable column; ties stand in item order. */
 const sortings = {
   item: byItem,
-  mode: (a: Row, b: Row) => a.order - b.order,
+  run: (a: Row, b: Row) => a.order - b.order,
   verdict: (a: Row, b: Row) => verdictNames.indexOf(a.verdict) - verdictNames.indexOf(b.verdict),
   // rows without a cause come last
   cause: (a: Row, b: Row) => byText(a.record.cause ?? '\uffff', b.record.cause ?? '\uffff'),

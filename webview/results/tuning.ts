@@ -1,7 +1,7 @@
 /** The tuning curve: F, S and K on the held-out slice, and the loss of each step. */
 
 import { learningRateInWords } from '../../src/shared/learning-rate-words.ts';
-import type { ModeResult, ResultsView } from '../../src/shared/protocol.ts';
+import type { ResultsView } from '../../src/shared/protocol.ts';
 import type { TuningRecord } from '../../src/shared/results.ts';
 import { Chart, referenceLine, tooltipStyle } from '../charts.ts';
 import { type Child, h, render } from '../dom.ts';
@@ -9,6 +9,7 @@ import { percent } from '../format.ts';
 import { metrics } from '../terms.ts';
 import { onThemeChange, palette } from '../theme.ts';
 import { dropdown } from '../ui.ts';
+import { columnsOf, type MarkedColumn } from './columns.ts';
 import {
   bestOf,
   type CurveName,
@@ -36,13 +37,13 @@ export class TuningSection {
   readonly #words = h('p', { class: 'words' });
   readonly #rate = h('p', { class: 'muted' });
   readonly #table = h('div', {});
-  readonly #choice = dropdown<string>('Tuned mode', (run) => {
+  readonly #choice = dropdown<string>('Tuned run', (run) => {
     this.#run = run;
     this.#refresh();
   });
   #chart: Chart<'line'> | null = null;
   #colours = palette();
-  #tuned: ModeResult[] = [];
+  #tuned: MarkedColumn[] = [];
   #run = '';
 
   constructor() {
@@ -64,12 +65,12 @@ export class TuningSection {
   }
 
   update(view: ResultsView): void {
-    this.#tuned = view.modes.filter(({ tuning }) => tuning.length > 0);
+    this.#tuned = columnsOf(view).filter(({ tuning }) => tuning.length > 0);
     this.element.hidden = this.#tuned.length === 0;
     if (!this.#tuned.some(({ run }) => run.id === this.#run)) this.#run = this.#tuned[0]?.run.id ?? '';
     this.#choice.element.hidden = this.#tuned.length < 2;
     this.#choice.set(
-      this.#tuned.map(({ run }) => ({ value: run.id, label: run.mode })),
+      this.#tuned.map(({ run, mark }) => ({ value: run.id, label: mark.label })),
       this.#run,
     );
     this.#refresh();
