@@ -1,11 +1,12 @@
 /** The run store: `<folder>/runs/<time>-<benchmark>-<model>-<mode>/`. */
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SoftPrompt } from '../evaluate/language-model.ts';
 import type { RunFolder, RunStore, RunWriter } from '../evaluate/run-store.ts';
 import { asError, HumanError, sentenceOf } from '../shared/errors.ts';
 import type { ItemRecord, RunFile, RunSummary, TuningRecord } from '../shared/results.ts';
 import { diskError, jsonText, makeFolder, writeWhole } from './files.ts';
+import { ItemsFile, type ItemsPart } from './items-file.ts';
 import { bytesOf, parseLines } from './lines.ts';
 import { FolderLock, holderOf } from './lock.ts';
 import { checkRunId, runName } from './names.ts';
@@ -16,16 +17,9 @@ import { brokenLineSentences, FolderWriter, runFiles } from './writer.ts';
 /** What a run that a crash or a kill ended says of itself. */
 const interrupted = 'It was interrupted (a crash, a kill or a power failure). Resume it to go on where it stopped.';
 
-/** Where a reader of a growing items.jsonl has got to, so that the next look reads only what is new. */
-interface Position {
-  records: number;
-  lines: number;
-  bytes: number;
-}
-
 export class DiskRunStore implements RunStore {
   readonly #runs: string;
-  readonly #positions = new Map<string, Position>();
+  readonly #items = new Map<string, ItemsFile>();
 
   /** @param folder holds `runs/`; made with the first run. */
   constructor(readonly folder: string) {
@@ -146,20 +140,26 @@ export class DiskRunStore implements RunStore {
   }
 
   /** Items from position `from` on. Half a line at the end is one that is being written; broken lines are skipped. */
-  async readItems(id: string, from = 0): Promise<ItemRecord[]> {
-    const path = join(this.folderOf(id), runFiles.items);
-    const known = this.#positions.get(id);
-    const size = await sizeOf(path);
-    const start: Position =
-      known && known.records <= from && known.bytes <= size ? known : { records: 0, lines: 0, bytes: 0 };
-    const bytes = await bytesFrom(path, start.bytes);
-    const { records, wholeBytes, lines } = parseLines(bytes, parseItem, start.lines + 1);
-    this.#positions.set(id, {
-      records: start.records + records.length,
-      lines: start.lines + lines,
-      bytes: start.bytes + wholeBytes,
-    });
-    return records.slice(Math.max(0, from - start.records));
+  readItems(id: string, from = 0, part: ItemsPart = {}): Promise<ItemRecord[]> {
+    return this.#itemsOf(id).read(from, part);
+  }
+
+  /** How many items a run has finished; of a growing file only what is new is read. */
+  countItems(id: string): Promise<number> {
+    return this.#itemsOf(id).count();
+  }
+
+  /** One item by its index; null where it is not finished. */
+  readItem(id: string, index: number): Promise<ItemRecord | null> {
+    return this.#itemsOf(id).find(index);
+  }
+
+  #itemsOf(id: string): ItemsFile {
+    const known = this.#items.get(id);
+    if (known) return known;
+    const items = new ItemsFile(join(this.folderOf(id), runFiles.items));
+    this.#items.set(id, items);
+    return items;
   }
 
   async readTuning(id: string): Promise<TuningRecord[]> {
@@ -192,7 +192,7 @@ export class DiskRunStore implements RunStore {
     } catch (thrown) {
       throw diskError(thrown, folder, 'delete');
     }
-    this.#positions.delete(id);
+    this.#items.delete(id);
   }
 }
 
@@ -216,32 +216,5 @@ async function textOf(file: string): Promise<string | null> {
     const { code, message } = asError(thrown) as NodeJS.ErrnoException;
     if (code === 'ENOENT') return null;
     throw new HumanError('disk', `Cannot read ${file}: ${message}.`, { cause: thrown });
-  }
-}
-
-async function sizeOf(path: string): Promise<number> {
-  const handle = await open(path, 'r').catch(() => null);
-  if (!handle) return 0;
-  try {
-    return (await handle.stat()).size;
-  } finally {
-    await handle.close();
-  }
-}
-
-async function bytesFrom(path: string, start: number): Promise<Buffer> {
-  if (start === 0) return bytesOf(path);
-  const handle = await open(path, 'r');
-  try {
-    const bytes = Buffer.alloc(Math.max(0, (await handle.stat()).size - start));
-    let read = 0;
-    while (read < bytes.length) {
-      const { bytesRead } = await handle.read(bytes, read, bytes.length - read, start + read);
-      if (bytesRead === 0) break;
-      read += bytesRead;
-    }
-    return bytes.subarray(0, read);
-  } finally {
-    await handle.close();
   }
 }
