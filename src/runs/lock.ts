@@ -99,8 +99,11 @@ export class FolderLock {
   readonly #content: LockContent;
   #heartbeat: NodeJS.Timeout | undefined;
 
-  private constructor(private readonly folder: string) {
-    this.#path = join(folder, lockFile);
+  private constructor(
+    private readonly folder: string,
+    file: string,
+  ) {
+    this.#path = join(folder, file);
     this.#content = {
       pid: process.pid,
       host: hostname(),
@@ -112,9 +115,12 @@ export class FolderLock {
     };
   }
 
-  /** Throws HumanError('bad-input') where a living process holds the folder. */
-  static async acquire(folder: string): Promise<FolderLock> {
-    const lock = new FolderLock(folder);
+  /**
+   * Throws HumanError('bad-input') where a living process holds the folder.
+   * @param file another lock than the run's one writer's
+   */
+  static async acquire(folder: string, file = lockFile): Promise<FolderLock> {
+    const lock = new FolderLock(folder, file);
     try {
       if (!(await lock.#create())) await lock.#takeOver();
     } catch (thrown) {
