@@ -49,6 +49,8 @@ export function button({ label, icon: name, appearance = 'secondary', key, onCli
 
 export interface DropdownControl<Value extends string> {
   element: HTMLElement;
+  /** Names it anew. */
+  name(label: string): void;
   /** Replaces the options where they differ, and shows `value` as chosen without calling back. */
   set(options: readonly { value: Value; label: string }[], value: Value): void;
 }
@@ -58,8 +60,11 @@ export function dropdown<Value extends string>(
   onChange: (value: Value) => void,
 ): DropdownControl<Value> {
   const element = document.createElement('vscode-dropdown') as Dropdown;
-  element.setAttribute('aria-label', label);
-  element.title = label;
+  const name = (text: string): void => {
+    element.setAttribute('aria-label', text);
+    element.title = text;
+  };
+  name(label);
   let shown = '';
   let current = '';
   element.addEventListener('change', () => {
@@ -70,6 +75,7 @@ export function dropdown<Value extends string>(
   });
   return {
     element,
+    name,
     set(options, value) {
       const signature = JSON.stringify(options);
       current = value;

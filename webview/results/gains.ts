@@ -9,11 +9,11 @@ import {
   splitGain,
 } from '../../src/metrics/index.ts';
 import { isLikelihoodsOnly, likelihoodsOnlyNote } from '../../src/shared/likelihood-words.ts';
-import type { ResultsView } from '../../src/shared/protocol.ts';
-import type { ItemRecord, Scores } from '../../src/shared/results.ts';
+import type { ItemRow, ResultsView } from '../../src/shared/protocol.ts';
+import type { Scores } from '../../src/shared/results.ts';
 import { type Child, h, render } from '../dom.ts';
 import { dropdown } from '../ui.ts';
-import { columnName, columnsOf, type MarkedColumn } from './columns.ts';
+import { columnName, columnsOf, isByMode, type MarkedColumn } from './columns.ts';
 import { gainInWords, pairedInWords } from './gains-words.ts';
 import type { RowTable } from './rows.ts';
 
@@ -22,7 +22,7 @@ function pair(
   table: RowTable,
   base: string,
   other: string,
-  verdict: (record: ItemRecord) => boolean | null = ({ right }) => right,
+  verdict: (record: ItemRow) => boolean | null = ({ right }) => right,
 ): PairedComparison | null {
   const a: boolean[] = [];
   const b: boolean[] = [];
@@ -164,7 +164,7 @@ export class GainsSection {
           h(
             'tr',
             {},
-            h('th', { scope: 'col' }, 'Run'),
+            h('th', { scope: 'col' }, isByMode(columns.map(({ mark }) => mark)) ? 'Mode' : 'Run'),
             h('th', { scope: 'col', class: 'number', title: 'Difference of S in points' }, 'ΔS'),
             h('th', { scope: 'col', title: 'K̄ · ΔF, with K̄ the mean knowledge of the two runs' }, 'from format'),
             h(

@@ -1,5 +1,5 @@
 /** What the item table is made of: its columns, heads, rows, and the words that explain its filter and keys. */
-import type { ItemRecord } from '../../src/shared/results.ts';
+import type { ItemRow } from '../../src/shared/protocol.ts';
 import { h } from '../dom.ts';
 import { count } from '../format.ts';
 import { verdictIcon } from '../icons.ts';
@@ -40,6 +40,12 @@ export const headCells = (sortBy: (key: SortKey) => void): HTMLElement[] =>
     return cell;
   });
 
+/** Columns are named by mode, or by run: what the head of their column says. */
+export function nameRunColumn(head: HTMLElement, word: 'Mode' | 'Run'): void {
+  const text = head.querySelector('.cell-run .head-button')?.firstChild;
+  if (text && text.textContent !== word) text.textContent = word;
+}
+
 /** The keys of the filter language and of the keyboard. */
 export function filterHelp(): HTMLElement {
   return h(
@@ -70,7 +76,7 @@ export function filterHelp(): HTMLElement {
 }
 
 /** What stands in place of an output where only likelihoods were measured. */
-export function likelihoodText({ choices, likelihoods = [] }: ItemRecord): string {
+export function likelihoodText({ choices, likelihoods = [] }: ItemRow): string {
   if (choices) return `likeliest: ${oneLine(choices.texts[likeliest(choices.logLikelihoods)] ?? '', 60)}`;
   const [first] = likelihoods;
   return first ? `log p ${first.sum?.toFixed(2) ?? '−∞'}, ${count(first.tokens)} tokens` : 'nothing generated';

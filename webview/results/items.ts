@@ -8,7 +8,7 @@ import { button, dropdown, textField } from '../ui.ts';
 import type { CauseFilter } from './causes.ts';
 import { type ColumnMark, isByMode } from './columns.ts';
 import { parseFilter, valueGiven, withValue } from './filter.ts';
-import { filterHelp, headCells, rowElement } from './item-row.ts';
+import { filterHelp, headCells, nameRunColumn, rowElement } from './item-row.ts';
 import { isSortKey, keyOf, type Row, type RowTable, type Sorting, type SortKey, sortRows } from './rows.ts';
 
 /** Must agree with `--row-height` of frame.css. */
@@ -210,6 +210,9 @@ export class ItemsSection {
         options.some((option) => option.value === value) ? value : anyValue,
       );
     };
+    const word = this.#runKey === 'mode' ? 'Mode' : 'Run';
+    this.#runChoice.name(word);
+    nameRunColumn(this.#head, word);
     fill(
       this.#runChoice,
       this.#runKey === 'mode' ? 'All modes' : 'All runs',
