@@ -1,8 +1,10 @@
 /** Data embedded in an HTML file as JSON (README.md has the contract), checked before a page trusts it. */
+import type { PredictorView } from '../src/shared/predictions.ts';
 import type {
   ItemDetail,
   LeaderboardPageApi,
   LeaderboardView,
+  PredictorPageApi,
   ResultsPageApi,
   ResultsView,
 } from '../src/shared/protocol.ts';
@@ -21,9 +23,16 @@ export interface EmbeddedResults {
 export interface EmbeddedLeaderboard {
   page: 'leaderboard';
   view: LeaderboardView;
+  /** How the page is to look at first: as it looked where it was exported. */
+  state?: unknown;
 }
 
-export type EmbeddedData = EmbeddedResults | EmbeddedLeaderboard;
+export interface EmbeddedPredictor {
+  page: 'predictor';
+  view: PredictorView;
+}
+
+export type EmbeddedData = EmbeddedResults | EmbeddedLeaderboard | EmbeddedPredictor;
 
 /** Reads the element `#softbench-data`. Throws an error that says what is missing. */
 export function readEmbedded(page: EmbeddedData['page']): EmbeddedData {
@@ -90,7 +99,7 @@ export function embeddedResults(data: EmbeddedData): Client<ResultsPageApi> {
   };
   return {
     view: () => Promise.resolve({ ...data.view, job: null }),
-    items: ({ run, from }) => Promise.resolve((data.items[run] ?? []).slice(from)),
+    items: ({ run, from, limit }) => Promise.resolve((data.items[run] ?? []).slice(from, from + limit)),
     detail: ({ index }) => Promise.resolve(data.details?.find((detail) => detail.index === index) ?? goldOf(index)),
     openSource: notHere,
     stop: notHere,
@@ -106,7 +115,28 @@ export function embeddedLeaderboard(data: EmbeddedData): Client<LeaderboardPageA
   return {
     view: () => Promise.resolve(data.view),
     open: notHere,
+    // No items are here: the page draws from the intervals by itself.
+    ranks: notHere,
+    editLink: notHere,
+    openTab: notHere,
+    save: notHere,
     runCommand: notHere,
+    saveState: state.save,
+    loadState: async () => (await state.load()) ?? data.state ?? null,
+  };
+}
+
+export function embeddedPredictor(data: EmbeddedData): Client<PredictorPageApi> {
+  if (data.page !== 'predictor') throw new Error('Not the data of a predictor page.');
+  return {
+    view: () => Promise.resolve({ ...data.view, work: null, problem: null }),
+    set: notHere,
+    start: notHere,
+    stop: notHere,
+    runCommand: notHere,
+    removeFile: notHere,
+    exportSmallBench: notHere,
+    copy: copyText,
     saveState: state.save,
     loadState: state.load,
   };

@@ -11,8 +11,12 @@ export interface Palette {
   S: string;
   K: string;
   loss: string;
+  /** Colours to tell groups apart, beside the shapes of their points. */
+  series: string[];
   font: string;
 }
+
+const seriesColours = ['blue', 'orange', 'green', 'purple', 'red', 'yellow'] as const;
 
 let probe: HTMLElement | null = null;
 
@@ -46,6 +50,7 @@ export function palette(): Palette {
     S: colour('series-S'),
     K: colour('series-K'),
     loss: colour('muted'),
+    series: seriesColours.map((name) => resolve(forced ? 'CanvasText' : `var(--vscode-charts-${name})`)),
     font: getComputedStyle(document.body).fontFamily,
   };
 }

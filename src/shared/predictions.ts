@@ -2,7 +2,8 @@
 
 /** Mean over folds with its sample standard deviation. */
 export interface Estimate {
-  mean: number;
+  /** Null where it is not defined: scores that do not vary have no R². */
+  mean: number | null;
   /** Null where there is one fold only. */
   sd: number | null;
 }
@@ -87,6 +88,8 @@ export interface SplitFit {
   /** What is held out together, as a sentence. */
   words: string;
   folds: number;
+  /** What keeps its figures from saying much, as sentences. */
+  notes: string[];
   fits: PredictorFit[];
   /** The highest R² that noise of the measured scores allows; null where the items behind the scores are not known. */
   ceiling: number | null;
