@@ -38,7 +38,7 @@ async function bundle(items) {
         const data = resultsData(${items}, ['soft-prompt']);
         const answers = {
           view: () => data.view,
-          items: ({ run, from }) => data.items[run].slice(from),
+          items: ({ run, from, limit }) => data.items[run].slice(from, from + limit),
           detail: ({ index }) => ({ ...data.details[0], index }),
         };
         window.started = 0;

@@ -1,7 +1,8 @@
 /** The words of the field as the pages show them: metrics with their definitions, modes, verdicts. One table each. */
 import { likelihoodVerdict } from '../src/metrics/index.ts';
 import type { PromptMode } from '../src/shared/modes.ts';
-import type { ItemRecord, Scores, Share } from '../src/shared/results.ts';
+import type { ItemRow } from '../src/shared/protocol.ts';
+import type { Scores, Share } from '../src/shared/results.ts';
 
 export const metricNames = ['F', 'S', 'K', 'L', 'LL'] as const;
 export type MetricName = (typeof metricNames)[number];
@@ -77,7 +78,7 @@ export const verdicts: Record<Verdict, { label: string; sentence: string }> = {
   unscored: { label: 'not scored', sentence: 'The output was kept and not judged: re-scoring the run does that.' },
 };
 
-export function verdictOf(record: ItemRecord): Verdict {
+export function verdictOf(record: ItemRow): Verdict {
   if (record.scored === false) return 'unscored';
   if (record.generated === false) {
     const verdict = likelihoodVerdict(record);

@@ -53,6 +53,9 @@ export interface RunStore {
   list(): Promise<{ runs: RunFolder[]; unreadable: { folder: string; reason: string }[] }>;
   read(id: string): Promise<RunFolder>;
   readItems(id: string, from?: number): Promise<ItemRecord[]>;
+  /** The record of one item; null where the run does not have it. */
+  readItem(id: string, index: number): Promise<ItemRecord | null>;
+  countItems(id: string): Promise<number>;
   readTuning(id: string): Promise<TuningRecord[]>;
   readSoftPrompt(id: string): Promise<SoftPrompt | null>;
   remove(id: string): Promise<void>;

@@ -1,4 +1,6 @@
 /** Every message between the rooms' processes: host ↔ worker and host ↔ page. */
+import type { ItemTokens } from './item-tokens.ts';
+import type { ItemMark, MarkedItem } from './marks.ts';
 import type { PromptMode, SoftPromptPosition } from './modes.ts';
 import type {
   FitQuality,
@@ -13,7 +15,15 @@ import type {
   SmallBenchResult,
   TaskMap,
 } from './predictions.ts';
-import type { ChatRequest, ItemRecord, RunFile, RunSummary, SoftPromptSettings, TuningRecord } from './results.ts';
+import type {
+  ChatRequest,
+  ItemRecord,
+  RunFile,
+  RunSummary,
+  Share,
+  SoftPromptSettings,
+  TuningRecord,
+} from './results.ts';
 import type { Method } from './rpc.ts';
 
 // ---------------------------------------------------------------- host → worker
@@ -282,6 +292,15 @@ export type WorkerApi = {
   runJob: Method<JobRequest, RunSummary[], JobProgress>;
   /** One summary a run, in the order given. */
   rescore: Method<RescoreRequest, RunSummary[], JobProgress>;
+  /**
+   * The texts of a run's item token by token: the model is opened as the run had it, and its recorded outputs are put to
+   * it again. Refused, not queued, while a job is on.
+   */
+  itemTokens: Method<
+    { storeFolder: string; run: string; index: number; engine: EngineSettings },
+    ItemTokens,
+    { message: string }
+  >;
   inspectModel: Method<{ folder: string }, ModelReport>;
   verifyModel: Method<{ folder: string; engine: EngineSettings }, VerifyReport, { message: string }>;
   previewPrompts: Method<
@@ -379,14 +398,18 @@ export interface ResultsView {
   columns: RunColumn[];
   /** Why the columns should not be compared, or only with care; what a mode differs in by nature is no warning. */
   warnings: ComparisonWarning[];
+  /** Items that people have marked, in any of the runs; a mark set on the page goes to all of them. */
+  marks?: MarkedItem[];
+  /** Why marks of a run cannot be read, as sentences; its file is left alone then. */
+  markProblems?: string[];
   /** The running job, if one is on for this benchmark and model. */
   job: { phase: string; message: string; fraction: number | null; secondsLeft: number | null } | null;
   /** Last problem of a job, as a sentence. */
   problem: string | null;
 }
 
-/** A finished item with what the table shows; the detail pane asks for the rest. */
-export type ItemRow = ItemRecord;
+/** A finished item with what the table shows, filters and sorts by; the detail pane asks for the whole record. */
+export type ItemRow = Omit<ItemRecord, 'schema' | 'prompt' | 'metrics' | 'repeats'>;
 
 export interface ItemDetail {
   index: number;
@@ -399,9 +422,16 @@ export interface ItemDetail {
 
 export type ResultsPageApi = {
   view: Method<void, ResultsView>;
-  /** Items of a run from position `from` in items.jsonl on. */
-  items: Method<{ run: string; from: number }, ItemRow[]>;
+  /**
+   * Items of a run from position `from` in items.jsonl on: at most `limit`, fewer where they are long, none where there
+   * are no more. The caller asks on from behind the last.
+   */
+  items: Method<{ run: string; from: number; limit: number }, ItemRow[]>;
   detail: Method<{ index: number }, ItemDetail>;
+  /** The item's texts in a run token by token, computed now (or a moment ago). */
+  tokens: Method<{ run: string; index: number }, ItemTokens, { message: string }>;
+  /** Marks an item in all runs of the page, or takes its mark away. @returns all marks */
+  mark: Method<{ index: number; mark: ItemMark | null }, MarkedItem[]>;
   openSource: Method<{ file: string; line: number }, void>;
   stop: Method<void, void>;
   resume: Method<void, void>;
@@ -433,6 +463,10 @@ export interface LeaderboardView {
   models: { name: string; folder: string }[];
   /** Newest finished run per model × benchmark × mode. */
   cells: { model: string; task: string; mode: PromptMode; cell: LeaderboardCell }[];
+  /** Base and post-trained models. */
+  links?: ModelLink[];
+  /** Runs that are under way. */
+  running?: RunningCell[];
   /** Scores that nobody measured, where they are asked for. They stand in empty cells only and never rank. */
   predicted?: PredictedCell[];
 }
@@ -450,9 +484,47 @@ export interface PredictedCell {
   by: string;
 }
 
+/** A post-trained model and its base model, by their names in the view; `by`: who says so. */
+export interface ModelLink {
+  base: string;
+  postTrained: string;
+  by: 'user' | 'card' | 'name';
+}
+
+/** A run that is under way, and what is known of its scores so far. */
+export interface RunningCell {
+  model: string;
+  task: string;
+  mode: PromptMode;
+  run: string;
+  /** Items done; null where another process runs it. */
+  done: number | null;
+  total: number;
+  /** S of the items done; null where none is, or where not all of them are known. */
+  S: Share | null;
+}
+
+/** Formats in which the leaderboard page saves what it shows. */
+export type LeaderboardFormat = 'csv' | 'md' | 'png' | 'html';
+
 export type LeaderboardPageApi = {
   view: Method<void, LeaderboardView>;
-  open: Method<{ model: string; task: string }, void>;
+  /** Opens the results of a cell; without a mode, of the model on the benchmark. */
+  open: Method<{ model: string; task: string; mode?: PromptMode }, void>;
+  /** Ranks that models could have, drawn from their items where they are at hand; in the order of the models given. */
+  ranks: Method<
+    { tasks: string[]; mode: PromptMode; metric: string; models: string[] },
+    { ranks: { low: number; high: number }[]; drawn: 'items' | 'intervals' | 'both' | 'benchmarks' }
+  >;
+  /** Asks the user for the base model of a post-trained one; null: asks for that one first. */
+  editLink: Method<{ model: string | null }, void>;
+  /** The leaderboard as an editor tab. */
+  openTab: Method<void, void>;
+  /**
+   * Asks where to and saves. `content`: the text; of a picture its bytes in base64. For `html` the state of the page: the
+   * host makes the file. @returns whether it was saved
+   */
+  save: Method<{ format: LeaderboardFormat; name: string; content: string }, boolean>;
   runCommand: Method<{ command: 'chooseModel' | 'openExamples' | 'compare' }, void>;
   saveState: Method<{ state: unknown }, void>;
   loadState: Method<void, unknown>;

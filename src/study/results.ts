@@ -73,7 +73,7 @@ export async function loadResults(store: DiskRunStore, of: ResultsOf): Promise<R
   await Promise.all(
     newestPerMode(runs, of).map(async ({ run }) => {
       tuning.set(run.id, await store.readTuning(run.id));
-      done.set(run.id, (await store.readItems(run.id)).length);
+      done.set(run.id, await store.countItems(run.id));
     }),
   );
   return resultsView(runs, of, { tuning: (run) => tuning.get(run) ?? [], done: (run) => done.get(run) ?? 0 });

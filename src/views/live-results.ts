@@ -3,14 +3,17 @@
  * changed by the job's progress. Plain TypeScript.
  */
 import type { RunFolder } from '../runs/index.ts';
-import type { JobProgress, ResultsView } from '../shared/protocol.ts';
+import { rowOf } from '../shared/item-rows.ts';
+import type { ItemRow, JobProgress, ResultsView } from '../shared/protocol.ts';
 import type { ItemRecord, RunFile, RunSummary, TuningRecord } from '../shared/results.ts';
 import { newestPerMode, resultsView } from '../study/index.ts';
 import { isOver, type Job, jobActivity } from './jobs.ts';
 
 /** What it needs of a store; `DiskRunStore` has it. */
 export interface ResultsReader {
-  readItems(id: string, from?: number): Promise<ItemRecord[]>;
+  readItems(id: string, from?: number, part?: { limit?: number; bytes?: number }): Promise<ItemRecord[]>;
+  readItem(id: string, index: number): Promise<ItemRecord | null>;
+  countItems(id: string): Promise<number>;
   readTuning(id: string): Promise<TuningRecord[]>;
 }
 
@@ -35,7 +38,7 @@ interface LiveRun {
 export interface NewItems {
   run: string;
   from: number;
-  items: ItemRecord[];
+  items: ItemRow[];
 }
 
 export class LiveResults {
@@ -55,7 +58,7 @@ export class LiveResults {
         const reader = readerOf(run.id);
         const tuning = (await reader?.readTuning(run.id)) ?? [];
         const finished = run.status === 'finished' && summary;
-        const done = finished ? summary.scores.n : ((await reader?.readItems(run.id))?.length ?? 0);
+        const done = finished ? summary.scores.n : ((await reader?.countItems(run.id)) ?? 0);
         const told = this.#runs.get(run.id);
         next.set(run.id, {
           run,
@@ -111,7 +114,7 @@ export class LiveResults {
           told.total = progress.total;
         }
         if (progress.records.length === 0) return null;
-        return { run: progress.run, from: progress.done - progress.records.length, items: progress.records };
+        return { run: progress.run, from: progress.done - progress.records.length, items: progress.records.map(rowOf) };
       }
       case 'summary': {
         const told = this.#runs.get(progress.summary.run);

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import type { Benchmark, Item } from '../benchmark/types.ts';
 import { HumanError, sentenceOf } from '../shared/errors.ts';
 import { isImportedPlace } from '../shared/imported.ts';
+import { rowOf } from '../shared/item-rows.ts';
 import { usesExamples, usesSoftPrompt } from '../shared/modes.ts';
 import type { ItemDetail, ResultsPageApi, ResultsPageEvents, ResultsView } from '../shared/protocol.ts';
 import type { ItemRecord, RunFile } from '../shared/results.ts';
@@ -88,6 +89,9 @@ function isSubject(state: unknown): state is Subject {
   return ['task', 'benchmarkFile', 'modelName', 'modelFolder'].every((name) => typeof subject[name] === 'string');
 }
 
+/** What a message with items holds at most, in bytes of their file: the editor copies messages several times. */
+const messageBytes = 2 << 20;
+
 class ResultsPanel {
   readonly panel: vscode.WebviewPanel;
   readonly #host: ResultsPanelHost;
@@ -97,7 +101,6 @@ class ResultsPanel {
   readonly #pushSoon = throttle(200, () => void this.#push());
   readonly #subscriptions: { dispose(): void }[] = [];
   #problem: string | null = null;
-  readonly #records = new Map<string, Map<number, ItemRecord>>();
   #loaded: Promise<void> | null = null;
   #benchmark: { stamp: string; items: Promise<{ benchmark: Benchmark; items: readonly Item[] }> } | null = null;
 
@@ -121,7 +124,6 @@ class ResultsPanel {
       // unloaded (then it asks by itself too) or out of sight for a moment only (then it would not ask).
       panel.onDidChangeViewState(() => {
         if (panel.visible) this.#pushSoon();
-        else this.#records.clear();
       }),
       host.queue.onProgress(({ job, progress }) => {
         if (jobSubject(job) !== this.#key) return;
@@ -183,9 +185,9 @@ class ResultsPanel {
     const stateKey = `softbench.page.${this.#key}`;
     return {
       view: () => this.view(),
-      items: async ({ run, from }) => {
+      items: async ({ run, from, limit }) => {
         const store = await this.#storeOf(run);
-        return store.readItems(run, from);
+        return (await store.readItems(run, from, { limit, bytes: messageBytes })).map(rowOf);
       },
       detail: ({ index }) => this.#detail(index),
       openSource: ({ file, line }) => openAt(file, line),
@@ -209,20 +211,11 @@ class ResultsPanel {
     return store;
   }
 
-  /** Items of a run by index, kept while the page is shown: each click reads only what is new. */
-  async #recordsOf(run: string): Promise<Map<number, ItemRecord>> {
-    const known = this.#records.get(run) ?? new Map<number, ItemRecord>();
-    const store = await this.#storeOf(run);
-    for (const record of await store.readItems(run, known.size)) known.set(record.index, record);
-    this.#records.set(run, known);
-    return known;
-  }
-
   async #detail(index: number): Promise<ItemDetail> {
     const { columns } = await this.view();
     const records: { run: RunFile; record: ItemRecord }[] = [];
     for (const { run } of columns) {
-      const record = (await this.#recordsOf(run.id)).get(index);
+      const record = await (await this.#storeOf(run.id)).readItem(run.id, index);
       if (record) records.push({ run, record });
     }
     const detail: ItemDetail = {

@@ -50,6 +50,8 @@ const step = (number: number, loss: number): TuningRecord => ({
 });
 const reader = (items: ItemRecord[], tuning: TuningRecord[] = []): ResultsReader => ({
   readItems: async (_, from = 0) => items.slice(from),
+  readItem: async (_, index) => items.find((item) => item.index === index) ?? null,
+  countItems: async () => items.length,
   readTuning: async () => tuning,
 });
 

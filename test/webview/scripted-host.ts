@@ -15,7 +15,7 @@ window.acquireVsCodeApi = () => ({
     host.calls.push({ method: message.method, argument: message.argument });
     const answers = {
       view: () => host.data.view,
-      items: ({ run, from }) => (host.data.items[run] || []).slice(from),
+      items: ({ run, from, limit }) => (host.data.items[run] || []).slice(from, from + limit),
       detail: ({ index }) => host.data.details.find((each) => each.index === index),
       saveState: ({ state }) => { host.state = state; },
       loadState: () => host.data.state || null,

@@ -2,7 +2,7 @@
 
 import { causeSentences } from '../../src/shared/failure-causes.ts';
 import { usesSoftPrompt } from '../../src/shared/modes.ts';
-import type { ItemDetail, ResultsView } from '../../src/shared/protocol.ts';
+import type { ItemDetail, ItemRow, ResultsView } from '../../src/shared/protocol.ts';
 import type { ItemRecord, Reading } from '../../src/shared/results.ts';
 import { positionOf } from '../../src/shared/soft-prompt-words.ts';
 import { type Child, h } from '../dom.ts';
@@ -117,10 +117,10 @@ export class DetailPane {
       { class: 'detail-body', tabindex: 0, role: 'region', 'aria-label': 'Details of the item' },
       h('p', { class: 'why' }, h('strong', {}, record.cause ?? verdicts[verdict].label), ' ', this.#why(record, row)),
       this.#readings(record),
-      ...(record.generated === false ? [] : this.#outputs(record)),
+      ...(record.generated === false ? [] : this.#outputs(row)),
       record.choices ? candidates(record.choices) : null,
       ...itemLikelihoods(record),
-      ...itemMeasures(record),
+      ...itemMeasures(this.#whole(row)),
       record.truncated
         ? h(
             'p',
@@ -154,19 +154,24 @@ export class DetailPane {
     if (focused && !this.element.contains(document.activeElement)) this.focus();
   }
 
-  #why(record: ItemRecord, row: Row): string {
+  /** What the table does not carry, as soon as the host has read it. */
+  #whole({ run }: Row): Partial<ItemRecord> {
+    return this.#detail?.records.find((each) => each.run === run)?.record ?? {};
+  }
+
+  #why(record: ItemRow, row: Row): string {
     if (record.cause) return causeSentences[record.cause];
     if (record.inFormat && !record.right && record.lenientRight)
       return 'In the required format, and the strict reading took a wrong answer where the lenient one took the right one.';
     return verdicts[row.verdict].sentence;
   }
 
-  #stop({ stop }: ItemRecord): string {
+  #stop({ stop }: ItemRow): string {
     const marker = stop.marker === undefined ? '' : ` ${JSON.stringify(visible(stop.marker))}`;
     return `${stopSentences[stop.reason]}${marker}`;
   }
 
-  #readings(record: ItemRecord): HTMLElement {
+  #readings(record: ItemRow): HTMLElement {
     const line = (name: string, kind: string, reading: Reading | string, ok: boolean | null): HTMLElement => {
       const answer = typeof reading === 'string' ? reading : reading.answer;
       return h(
@@ -214,17 +219,18 @@ export class DetailPane {
     );
   }
 
-  #outputs(record: ItemRecord): Child[] {
+  #outputs(row: Row): Child[] {
+    const { record } = row;
     return [
       h('h4', {}, 'Output'),
       this.#output(record),
       h('p', { class: 'muted small' }, `${count(record.outputTokens)} tokens, ${this.#stop(record)}`),
-      ...furtherOutputs(record),
+      ...furtherOutputs(this.#whole(row)),
     ];
   }
 
   /** The raw output; what the readings took is marked. Very long texts start cut and can be shown whole. */
-  #output(record: ItemRecord): HTMLElement {
+  #output(record: ItemRow): HTMLElement {
     const { output, strict, lenient } = record;
     const place = h('pre', { class: 'text output', dir: 'auto' });
     if (output === '') {

@@ -1,5 +1,6 @@
 /** What an item adds to the metrics of the benchmark file, its likelihoods and its further outputs, in the detail pane. */
 import { formatFigure, metricTitle } from '../../src/metrics/index.ts';
+import type { ItemRow } from '../../src/shared/protocol.ts';
 import type { ItemRecord, MetricValue } from '../../src/shared/results.ts';
 import { type Child, h } from '../dom.ts';
 import { count } from '../format.ts';
@@ -13,7 +14,7 @@ function valueText(value: MetricValue | undefined): string {
   return oneLine(String(value), 60);
 }
 
-export function itemMeasures({ metrics = [] }: ItemRecord): Child[] {
+export function itemMeasures({ metrics = [] }: Pick<ItemRecord, 'metrics'>): Child[] {
   const rows = metrics.flatMap(({ filter, answer, values }) =>
     Object.entries(values).map(([metric, value], at) => ({ filter, metric, value, answer: at === 0 ? answer : null })),
   );
@@ -41,7 +42,7 @@ export function itemMeasures({ metrics = [] }: ItemRecord): Child[] {
 }
 
 /** Likelihoods without candidates: of a target behind its prompt, or of a whole text. */
-export function itemLikelihoods({ choices, likelihoods = [], generated }: ItemRecord): Child[] {
+export function itemLikelihoods({ choices, likelihoods = [], generated }: ItemRow): Child[] {
   if (choices || generated !== false || likelihoods.length === 0) return [];
   return [
     h('h4', {}, 'Log-likelihood'),
@@ -61,7 +62,7 @@ export function itemLikelihoods({ choices, likelihoods = [], generated }: ItemRe
 }
 
 /** Outputs behind the first, where the benchmark asks for several. */
-export function furtherOutputs({ repeats = [] }: ItemRecord): Child[] {
+export function furtherOutputs({ repeats = [] }: Pick<ItemRecord, 'repeats'>): Child[] {
   if (repeats.length === 0) return [];
   return [
     h('h4', {}, `Further outputs (${repeats.length})`),

@@ -1,6 +1,5 @@
 /** The results page: runs of one benchmark side by side (of one model its prompt modes), down to the single item. */
-import type { ResultsPageApi, ResultsPageEvents, ResultsView } from '../../src/shared/protocol.ts';
-import type { ItemRecord } from '../../src/shared/results.ts';
+import type { ItemRow, ResultsPageApi, ResultsPageEvents, ResultsView } from '../../src/shared/protocol.ts';
 import { debounced, h, onNextFrame } from '../dom.ts';
 import { embeddedResults } from '../embedded.ts';
 import { type Host, openHost } from '../host.ts';
@@ -20,11 +19,15 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** Items asked for at once: few at first, then as many as a message may well hold. */
+const firstItems = 200;
+const moreItems = 5000;
+
 class ResultsPage {
   readonly #host: Host<ResultsPageApi>;
   readonly #table = new RowTable();
   /** Finished items by run, in file order; their number is the position to ask on from. */
-  readonly #items = new Map<string, ItemRecord[]>();
+  readonly #items = new Map<string, ItemRow[]>();
   readonly #fetching = new Set<string>();
   #view: ResultsView | null = null;
   #columns: readonly MarkedColumn[] = [];
@@ -165,9 +168,16 @@ class ResultsPage {
   async #fetch(run: string): Promise<void> {
     if (this.#fetching.has(run)) return;
     this.#fetching.add(run);
-    const from = this.#items.get(run)?.length ?? 0;
     try {
-      this.#addItems(run, from, await this.#host.api.items({ run, from }));
+      // In parts, so that the first rows stand before the last are read.
+      for (let limit = firstItems; ; limit = moreItems) {
+        const from = this.#items.get(run)?.length ?? 0;
+        const items = await this.#host.api.items({ run, from, limit });
+        if (items.length === 0) break;
+        this.#addItems(run, from, items);
+        // The run is no longer shown.
+        if ((this.#items.get(run)?.length ?? 0) === from) break;
+      }
     } catch (error) {
       this.#notice(`Items of a run could not be read: ${messageOf(error)}`);
     } finally {
@@ -175,7 +185,7 @@ class ResultsPage {
     }
   }
 
-  #addItems(run: string, from: number, items: ItemRecord[]): void {
+  #addItems(run: string, from: number, items: ItemRow[]): void {
     const order = this.#columns.findIndex(({ mark }) => mark.run === run);
     const shown = this.#columns[order];
     // A run that the view does not know yet is read whole when the view comes.

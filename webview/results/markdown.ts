@@ -1,8 +1,7 @@
 /** An item as Markdown, for an issue or a message. */
 
 import { causeSentences } from '../../src/shared/failure-causes.ts';
-import type { ItemDetail, ResultsView } from '../../src/shared/protocol.ts';
-import type { ItemRecord } from '../../src/shared/results.ts';
+import type { ItemDetail, ItemRow, ResultsView } from '../../src/shared/protocol.ts';
 import { verdictOf, verdicts } from '../terms.ts';
 import { visible } from '../text.ts';
 import type { ColumnMark } from './columns.ts';
@@ -24,7 +23,7 @@ const code = (text: string): string => {
 export function itemAsMarkdown(
   view: ResultsView,
   detail: ItemDetail,
-  records: { mark: Pick<ColumnMark, 'run' | 'label'>; record: ItemRecord }[],
+  records: { mark: Pick<ColumnMark, 'run' | 'label'>; record: ItemRow }[],
 ): string {
   const lines = [
     `### ${view.benchmark.task}, item ${detail.index} (${view.model.name})`,

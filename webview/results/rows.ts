@@ -1,5 +1,5 @@
 /** Rows of the item table: one an item and run, with what filtering and sorting need. */
-import type { ItemRecord } from '../../src/shared/results.ts';
+import type { ItemRow } from '../../src/shared/protocol.ts';
 import { type Verdict, verdictNames, verdictOf } from '../terms.ts';
 import type { ColumnMark } from './columns.ts';
 
@@ -8,7 +8,7 @@ export interface Row {
   /** Position of the run among the columns. */
   order: number;
   mark: ColumnMark;
-  record: ItemRecord;
+  record: ItemRow;
   verdict: Verdict;
   /** The verdict of this item is not the same in all runs that have it. */
   differs: boolean;
@@ -23,7 +23,7 @@ export class RowTable {
   readonly byItem = new Map<number, Row[]>();
   /** What occurs, for the choices above the table. */
   readonly marks: ColumnMark[] = [];
-  readonly causes = new Set<ItemRecord['cause']>();
+  readonly causes = new Set<ItemRow['cause']>();
   readonly verdicts = new Set<Verdict>();
   #inItemOrder: Row[] | null = null;
 
@@ -34,7 +34,7 @@ export class RowTable {
   }
 
   /** Adds finished items of a run, and says of the item's other rows whether they still agree. */
-  add(mark: ColumnMark, order: number, records: readonly ItemRecord[]): void {
+  add(mark: ColumnMark, order: number, records: readonly ItemRow[]): void {
     this.#inItemOrder = null;
     this.marks[order] = mark;
     for (const record of records) {
