@@ -1,0 +1,213 @@
+/** Records as a table of models × subtasks, which small benches are looked for in. */
+import { HumanError } from '../../shared/errors.ts';
+import type { PromptMode } from '../../shared/modes.ts';
+import { LeftOutCounter } from '../left-out.ts';
+import type { LeftOut, ParameterCounts, ScoreRecord } from '../types.ts';
+
+/** A row: a model, in one setting where the records have several settings of one subtask. */
+export interface TableRow {
+  family: string;
+  model: string;
+  parameters: ParameterCounts;
+  trainingFlops: number | null;
+  /** Null where each subtask has a setting of its own. */
+  shots: number | null;
+  mode: PromptMode | null;
+}
+
+/** A column. */
+export interface TableSubtask {
+  /** The subtask's name; `task:subtask` where several tasks have one of that name. */
+  name: string;
+  task: string;
+  subtask: string;
+  metric: string;
+  /** Mean number of items behind its scores; null where nobody says. */
+  items: number | null;
+}
+
+export interface ScoreTable {
+  rows: TableRow[];
+  subtasks: TableSubtask[];
+  /** [rows, subtasks], row by row; NaN where there is no score. */
+  scores: Float64Array;
+  /** The record behind each score, by position; -1 where there is none. */
+  records: Int32Array;
+  /** Of each subtask, the mean variance of binomial noise, s (1 − s) / n; 0 where n is not known. */
+  noise: Float64Array;
+  leftOut: LeftOut[];
+}
+
+export interface TableOptions {
+  /** Least share of a row's and of a column's cells that have a score. Default: 0.5. */
+  coverage?: number;
+}
+
+/** Fewer than these, and nothing can be held out. */
+const least = { families: 2, subtasks: 4, rows: 6 };
+
+/**
+ * The table of the records: one metric a subtask (the preferred one, else the one with most records), columns that do not
+ * vary left out (as in the study, which drops what is 0 for everybody), and sparse rows and columns left out.
+ * @throws HumanError where too little is left to hold a family out
+ */
+export function scoreTable(records: readonly ScoreRecord[], { coverage = 0.5 }: TableOptions = {}): ScoreTable {
+  const leftOut = new LeftOutCounter();
+  const used = ofOneMetric(records, leftOut);
+  const bySetting = settingsVary(records, used);
+  const rows = new Map<string, { row: TableRow; at: number }>();
+  const columns = new Map<string, { members: number[]; at: number }>();
+  const cells: { row: number; column: number; record: number }[] = [];
+  for (const record of used) {
+    const of = records[record] as ScoreRecord;
+    const rowKey = JSON.stringify([of.family, of.model, ...(bySetting ? [of.shots, of.mode] : [])]);
+    const columnKey = subtaskKey(of);
+    const row = rows.get(rowKey) ?? {
+      at: rows.size,
+      row: {
+        family: of.family,
+        model: of.model,
+        parameters: of.parameters,
+        trainingFlops: of.trainingFlops,
+        shots: bySetting ? of.shots : null,
+        mode: bySetting ? of.mode : null,
+      },
+    };
+    const column = columns.get(columnKey) ?? { at: columns.size, members: [] };
+    rows.set(rowKey, row);
+    columns.set(columnKey, column);
+    column.members.push(record);
+    cells.push({ row: row.at, column: column.at, record });
+  }
+  const width = columns.size;
+  const scores = new Float64Array(rows.size * width).fill(Number.NaN);
+  const behind = new Int32Array(rows.size * width).fill(-1);
+  for (const { row, column, record } of cells) {
+    const cell = row * width + column;
+    if (!Number.isNaN(scores[cell])) {
+      leftOut.add('further scores of the same model, subtask and setting', nameOf(records[record]));
+      continue;
+    }
+    scores[cell] = records[record]?.score ?? Number.NaN;
+    behind[cell] = record;
+  }
+  const names = columnNames([...columns.values()].map(({ members }) => records[members[0] ?? 0] as ScoreRecord));
+  const whole: ScoreTable = {
+    rows: [...rows.values()].map(({ row }) => row),
+    subtasks: [...columns.values()].map(({ members }, at) => {
+      const of = records[members[0] ?? 0] as ScoreRecord;
+      const counts = members.flatMap((member) => records[member]?.n ?? []);
+      return {
+        name: names[at] ?? of.subtask,
+        task: of.task,
+        subtask: of.subtask,
+        metric: of.metric,
+        items: counts.length > 0 ? counts.reduce((sum, n) => sum + n, 0) / counts.length : null,
+      };
+    }),
+    scores,
+    records: behind,
+    noise: Float64Array.from(columns.values(), ({ members }) =>
+      meanNoise(members.map((at) => records[at] as ScoreRecord)),
+    ),
+    leftOut: [],
+  };
+  const table = { ...dense(whole, coverage, leftOut), leftOut: leftOut.list() };
+  const families = new Set(table.rows.map(({ family }) => family)).size;
+  if (table.subtasks.length < least.subtasks || families < least.families || table.rows.length < least.rows)
+    throw new HumanError(
+      'bad-input',
+      `Of ${records.length} records a table of ${table.rows.length} models (${families} families) × ${table.subtasks.length} subtasks is left: too little to hold a family out and see how well a few subtasks foretell the rest.`,
+      {
+        todo: `It takes at least ${least.families} families, ${least.rows} models and ${least.subtasks} subtasks that most of the models have scores of.`,
+      },
+    );
+  return table;
+}
+
+const subtaskKey = ({ task, subtask }: ScoreRecord): string => JSON.stringify([task, subtask]);
+const nameOf = (record: ScoreRecord | undefined): string => (record ? `${record.model} on ${record.subtask}` : '');
+
+/** Positions of the records of one metric for each subtask. */
+function ofOneMetric(records: readonly ScoreRecord[], leftOut: LeftOutCounter): number[] {
+  const counts = new Map<string, Map<string, number>>();
+  for (const record of records) {
+    const metrics = counts.get(subtaskKey(record)) ?? new Map<string, number>();
+    counts.set(subtaskKey(record), metrics);
+    // A preferred metric before any that is not.
+    metrics.set(record.metric, (metrics.get(record.metric) ?? 0) + 1 + (record.preferred ? records.length : 0));
+  }
+  const chosen = new Map(
+    [...counts].map(([key, metrics]) => [
+      key,
+      [...metrics].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))[0]?.[0],
+    ]),
+  );
+  return [...records.keys()].filter((at) => {
+    const record = records[at] as ScoreRecord;
+    const used = chosen.get(subtaskKey(record)) === record.metric;
+    if (!used) leftOut.add('further metrics of a subtask', `${record.metric} of ${record.subtask}`);
+    return used;
+  });
+}
+
+/** Whether a model has scores of one subtask in several settings: then each setting is a row. */
+function settingsVary(records: readonly ScoreRecord[], used: readonly number[]): boolean {
+  const seen = new Map<string, string>();
+  for (const at of used) {
+    const record = records[at] as ScoreRecord;
+    const key = JSON.stringify([record.family, record.model, record.task, record.subtask]);
+    const setting = `${record.shots} ${record.mode}`;
+    const known = seen.get(key);
+    if (known !== undefined && known !== setting) return true;
+    seen.set(key, setting);
+  }
+  return false;
+}
+
+function columnNames(of: readonly ScoreRecord[]): string[] {
+  const times = new Map<string, number>();
+  for (const { subtask } of of) times.set(subtask, (times.get(subtask) ?? 0) + 1);
+  return of.map(({ task, subtask }) => ((times.get(subtask) ?? 0) > 1 ? `${task}:${subtask}` : subtask));
+}
+
+function meanNoise(records: readonly ScoreRecord[]): number {
+  const known = records.flatMap(({ score, n }) => (n ? [(score * (1 - score)) / n] : []));
+  return known.length > 0 ? known.reduce((sum, value) => sum + value, 0) / known.length : 0;
+}
+
+/** Without columns that do not vary, then without columns and rows with few scores. */
+function dense(table: ScoreTable, coverage: number, leftOut: LeftOutCounter): ScoreTable {
+  const { rows, subtasks, scores } = table;
+  const width = subtasks.length;
+  const keptColumns: number[] = [];
+  for (let column = 0; column < width; column++) {
+    let [count, low, high] = [0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (let row = 0; row < rows.length; row++) {
+      const score = scores[row * width + column] ?? Number.NaN;
+      if (Number.isNaN(score)) continue;
+      count++;
+      low = Math.min(low, score);
+      high = Math.max(high, score);
+    }
+    const name = subtasks[column]?.name ?? '';
+    if (high - low < 1e-9) leftOut.add('subtasks with the same score for every model', name, count);
+    else if (count < coverage * rows.length) leftOut.add('subtasks that few of the models have scores of', name, count);
+    else keptColumns.push(column);
+  }
+  const keptRows: number[] = [];
+  for (const [row, { model }] of rows.entries()) {
+    const count = keptColumns.filter((column) => !Number.isNaN(scores[row * width + column])).length;
+    if (count >= coverage * keptColumns.length && count > 0) keptRows.push(row);
+    else leftOut.add('models with scores of few subtasks', model, count);
+  }
+  const cells = keptRows.flatMap((row) => keptColumns.map((column) => row * width + column));
+  return {
+    rows: keptRows.map((row) => rows[row] as TableRow),
+    subtasks: keptColumns.map((column) => subtasks[column] as TableSubtask),
+    scores: Float64Array.from(cells, (cell) => scores[cell] ?? Number.NaN),
+    records: Int32Array.from(cells, (cell) => table.records[cell] ?? -1),
+    noise: Float64Array.from(keptColumns, (column) => table.noise[column] ?? 0),
+    leftOut: [],
+  };
+}

@@ -1,0 +1,290 @@
+/**
+ * What is expected of a model nobody has run, and how its scores hang together: a Gaussian process over rows (by size, setting
+ * and training compute), and the covariance of the subtasks about it. Learned of some families, it says of a model of another
+ * family what its remaining scores are, given a few of them: the mean of a conditional normal distribution, which is in closed
+ * form (Rasmussen and Williams 2006, section 2.2 and appendix A.2).
+ */
+import type { ScoreTable, TableRow } from './table.ts';
+
+export interface TaskCovariance {
+  /** [subtasks, subtasks]: covariance of a new family's scores about what is expected of it, without noise. */
+  covariance: Float64Array;
+  /** [subtasks]: variance of the noise of a measured score; above 0. */
+  noise: Float64Array;
+  /** [rows asked for, subtasks]: expected scores before any of them is known. */
+  expected: Float64Array;
+}
+
+/** Row kernel: squared exponential of unit length over standardised features; noise relative to its variance 1. */
+const rowNoise = 0.3;
+/** Share of the covariance that is drawn to its diagonal: there are fewer rows than entries. */
+const shrinkage = 0.5;
+/** Least noise, relative to a subtask's variance: scores without a known number of items have noise too. */
+const leastNoise = 0.5;
+/** Components and rounds by which missing scores of the rows that are learned from are filled in. */
+const filling = { components: 6, rounds: 4 };
+
+/**
+ * Learns from rows of a table.
+ * @param learnFrom positions of rows; several families, so that differences between families are seen
+ * @param about positions of the rows that expected scores are asked for
+ */
+export function learnTaskCovariance(
+  table: ScoreTable,
+  learnFrom: readonly number[],
+  about: readonly number[],
+): TaskCovariance {
+  const width = table.subtasks.length;
+  const known = filledRows(table, learnFrom);
+  const features = rowFeatures(table.rows);
+  const of = (rows: readonly number[]): Float64Array[] => rows.map((row) => features[row] as Float64Array);
+  const expected = expectRows(known, of(learnFrom), of(about), width);
+
+  // What a family's scores are off what the other families make one expect: so will a new family's be.
+  const groups = heldGroups(learnFrom.map((row) => table.rows[row] as TableRow));
+  const off = new Float64Array(known.length);
+  for (const held of groups) {
+    const rest = [...learnFrom.keys()].filter((at) => !held.includes(at));
+    const base = new Float64Array(rest.length * width);
+    for (const [to, from] of rest.entries()) base.set(known.subarray(from * width, (from + 1) * width), to * width);
+    const said = expectRows(
+      base,
+      of(rest.map((at) => learnFrom[at] ?? 0)),
+      of(held.map((at) => learnFrom[at] ?? 0)),
+      width,
+    );
+    for (const [from, to] of held.entries())
+      for (let k = 0; k < width; k++)
+        off[to * width + k] = (known[to * width + k] as number) - (said[from * width + k] as number);
+  }
+  const covariance = secondMoments(off, learnFrom.length, width);
+  const noise = new Float64Array(width);
+  let mean = 0;
+  for (let k = 0; k < width; k++) mean += (covariance[k * width + k] as number) / width;
+  for (let k = 0; k < width; k++) {
+    const variance = covariance[k * width + k] as number;
+    const measured = Math.min(table.noise[k] as number, 0.9 * variance);
+    noise[k] = Math.max(measured, leastNoise * variance, 1e-4 * mean, 1e-12);
+    for (let j = 0; j < width; j++)
+      if (j !== k) covariance[k * width + j] = (covariance[k * width + j] as number) * (1 - shrinkage);
+    covariance[k * width + k] = variance - measured;
+  }
+  return { covariance, noise, expected };
+}
+
+/** Groups of positions to hold out in turn: families, else models. */
+function heldGroups(rows: readonly TableRow[]): number[][] {
+  for (const key of [({ family }: TableRow) => family, ({ model }: TableRow) => model]) {
+    const groups = new Map<string, number[]>();
+    for (const [at, row] of rows.entries()) groups.set(key(row), [...(groups.get(key(row)) ?? []), at]);
+    if (groups.size > 1) return [...groups.values()];
+  }
+  return [[...rows.keys()]];
+}
+
+/**
+ * Expected scores of rows: kernel ridge regression on their features, about the mean of the rows that are known.
+ * @param known [rows, width]
+ */
+function expectRows(
+  known: Float64Array,
+  knownFeatures: readonly Float64Array[],
+  askedFeatures: readonly Float64Array[],
+  width: number,
+): Float64Array {
+  const n = knownFeatures.length;
+  const mean = new Float64Array(width);
+  for (let i = 0; i < n; i++)
+    for (let k = 0; k < width; k++) mean[k] = (mean[k] as number) + (known[i * width + k] as number) / n;
+  const gram = new Float64Array(n * n);
+  for (let i = 0; i < n; i++)
+    for (let j = 0; j <= i; j++) {
+      const value =
+        rowKernel(knownFeatures[i] as Float64Array, knownFeatures[j] as Float64Array) + (i === j ? rowNoise : 0);
+      gram[i * n + j] = value;
+      gram[j * n + i] = value;
+    }
+  cholesky(gram, n);
+  const out = new Float64Array(askedFeatures.length * width);
+  const weights = new Float64Array(n);
+  for (const [row, asked] of askedFeatures.entries()) {
+    for (let i = 0; i < n; i++) weights[i] = rowKernel(asked, knownFeatures[i] as Float64Array);
+    solveCholesky(gram, n, weights);
+    const line = out.subarray(row * width, (row + 1) * width);
+    line.set(mean);
+    for (let i = 0; i < n; i++) {
+      const weight = weights[i] as number;
+      const offset = i * width;
+      for (let k = 0; k < width; k++)
+        line[k] = (line[k] as number) + weight * ((known[offset + k] as number) - (mean[k] as number));
+    }
+  }
+  return out;
+}
+
+function rowKernel(a: Float64Array, b: Float64Array): number {
+  let distance = 0;
+  for (let i = 0; i < a.length; i++) distance += ((a[i] as number) - (b[i] as number)) ** 2;
+  return Math.exp(-distance / 2);
+}
+
+/** Standardised logarithms of parameters and training compute, shots, and one feature a mode; what nobody says is at the mean. */
+function rowFeatures(rows: readonly TableRow[]): Float64Array[] {
+  const log = (value: number | null): number | null => (value !== null && value > 0 ? Math.log10(value) : null);
+  const modes = [...new Set(rows.map(({ mode }) => mode))];
+  const columns: (number | null)[][] = [
+    rows.map(({ parameters: { nonEmbedding, total, flopMatched } }) => log(nonEmbedding ?? total ?? flopMatched)),
+    rows.map(({ trainingFlops }) => log(trainingFlops)),
+    rows.map(({ shots }) => (shots === null ? null : Math.log1p(shots))),
+    ...(modes.length > 1 ? modes.map((mode) => rows.map((row) => (row.mode === mode ? 1 : 0))) : []),
+  ];
+  const standard = columns.map((column) => {
+    const known = column.filter((value) => value !== null);
+    const mean = known.reduce((sum, value) => sum + value, 0) / Math.max(1, known.length);
+    const sd = Math.sqrt(known.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, known.length));
+    return column.map((value) => (value === null || sd < 1e-9 ? 0 : (value - mean) / sd));
+  });
+  return rows.map((_, row) => Float64Array.from(standard, (column) => column[row] ?? 0));
+}
+
+/** [width, width]: mean of the products of columns. */
+function secondMoments(values: Float64Array, n: number, width: number): Float64Array {
+  const out = new Float64Array(width * width);
+  for (let i = 0; i < n; i++) {
+    const line = values.subarray(i * width, (i + 1) * width);
+    for (let j = 0; j < width; j++) {
+      const factor = (line[j] as number) / n;
+      if (factor === 0) continue;
+      for (let k = j; k < width; k++)
+        out[j * width + k] = (out[j * width + k] as number) + factor * (line[k] as number);
+    }
+  }
+  for (let j = 0; j < width; j++) for (let k = 0; k < j; k++) out[j * width + k] = out[k * width + j] as number;
+  return out;
+}
+
+/**
+ * Rows of the table without gaps: missing scores by what few components of the rest say of them, from row and column means on
+ * (iterated truncated singular value decomposition; Troyanskaya et al. 2001).
+ * @returns [rows, subtasks]
+ */
+export function filledRows(table: ScoreTable, rows: readonly number[]): Float64Array {
+  const width = table.subtasks.length;
+  const n = rows.length;
+  const values = new Float64Array(n * width);
+  for (const [at, row] of rows.entries()) values.set(table.scores.subarray(row * width, (row + 1) * width), at * width);
+  const gaps: number[] = [];
+  for (let cell = 0; cell < values.length; cell++) if (Number.isNaN(values[cell])) gaps.push(cell);
+  if (gaps.length === 0) return values;
+  const meanOf = (cells: readonly number[]): number => {
+    const known = cells.map((cell) => values[cell] as number).filter((value) => !Number.isNaN(value));
+    return known.length > 0 ? known.reduce((sum, value) => sum + value, 0) / known.length : Number.NaN;
+  };
+  const all = meanOf([...values.keys()]);
+  const or = (value: number, other: number): number => (Number.isNaN(value) ? other : value);
+  const columnMeans = Array.from({ length: width }, (_, k) =>
+    or(meanOf(Array.from({ length: n }, (_, i) => i * width + k)), all),
+  );
+  const rowMeans = Array.from({ length: n }, (_, i) => {
+    const offsets = Array.from(
+      { length: width },
+      (_, k) => (values[i * width + k] as number) - (columnMeans[k] as number),
+    ).filter((value) => !Number.isNaN(value));
+    return offsets.length > 0 ? offsets.reduce((sum, value) => sum + value, 0) / offsets.length : 0;
+  });
+  for (const cell of gaps)
+    values[cell] = (columnMeans[cell % width] as number) + (rowMeans[Math.floor(cell / width)] as number);
+  for (let round = 0; round < filling.rounds; round++) {
+    const centred = values.map((value, cell) => value - (columnMeans[cell % width] as number));
+    const basis = leadingDirections(centred, n, width, Math.min(filling.components, n - 1, width - 1));
+    for (const cell of gaps) {
+      const line = centred.subarray(Math.floor(cell / width) * width, (Math.floor(cell / width) + 1) * width);
+      let value = columnMeans[cell % width] as number;
+      for (const direction of basis) value += dot(direction, line) * (direction[cell % width] as number);
+      values[cell] = Math.min(1, Math.max(0, value));
+    }
+  }
+  return values;
+}
+
+/**
+ * Orthonormal directions in which rows vary most, by subspace iteration (Halko, Martinsson and Tropp 2011) from fixed starts.
+ * @param rows [n, width], centred
+ */
+export function leadingDirections(
+  rows: Float64Array,
+  n: number,
+  width: number,
+  count: number,
+  rounds = 8,
+): Float64Array[] {
+  let basis: Float64Array[] = Array.from({ length: Math.max(0, count) }, (_, at) =>
+    Float64Array.from({ length: width }, (_, k) => Math.sin((k + 1) * (at + 1) * 0.7390851) + 0.1),
+  );
+  basis = orthonormal(basis);
+  for (let round = 0; round < rounds; round++) {
+    basis = orthonormal(
+      basis.map((direction) => {
+        const out = new Float64Array(width);
+        for (let i = 0; i < n; i++) {
+          const line = rows.subarray(i * width, (i + 1) * width);
+          const factor = dot(direction, line);
+          for (let k = 0; k < width; k++) out[k] = (out[k] as number) + factor * (line[k] as number);
+        }
+        return out;
+      }),
+    );
+  }
+  return basis;
+}
+
+/** Modified Gram-Schmidt; directions that vanish are left out. */
+function orthonormal(directions: readonly Float64Array[]): Float64Array[] {
+  const out: Float64Array[] = [];
+  for (const direction of directions) {
+    const rest = direction.slice();
+    for (const known of out) {
+      const along = dot(known, rest);
+      for (let k = 0; k < rest.length; k++) rest[k] = (rest[k] as number) - along * (known[k] as number);
+    }
+    const norm = Math.sqrt(dot(rest, rest));
+    if (norm > 1e-12) out.push(rest.map((value) => value / norm));
+  }
+  return out;
+}
+
+function dot(a: Float64Array, b: Float64Array): number {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += (a[i] as number) * (b[i] as number);
+  return sum;
+}
+
+/**
+ * In place: the lower triangle becomes L with L Lᵀ = the symmetric positive definite matrix.
+ * @throws RangeError where it is not positive definite
+ */
+export function cholesky(matrix: Float64Array, n: number): void {
+  for (let i = 0; i < n; i++)
+    for (let j = 0; j <= i; j++) {
+      let sum = matrix[i * n + j] as number;
+      for (let k = 0; k < j; k++) sum -= (matrix[i * n + k] as number) * (matrix[j * n + k] as number);
+      if (i === j) {
+        if (!(sum > 0)) throw new RangeError('The matrix is not positive definite.');
+        matrix[i * n + i] = Math.sqrt(sum);
+      } else matrix[i * n + j] = sum / (matrix[j * n + j] as number);
+    }
+}
+
+/** In place: b becomes (L Lᵀ)⁻¹ b. */
+export function solveCholesky(lower: Float64Array, n: number, b: Float64Array): void {
+  for (let i = 0; i < n; i++) {
+    let sum = b[i] as number;
+    for (let k = 0; k < i; k++) sum -= (lower[i * n + k] as number) * (b[k] as number);
+    b[i] = sum / (lower[i * n + i] as number);
+  }
+  for (let i = n - 1; i >= 0; i--) {
+    let sum = b[i] as number;
+    for (let k = i + 1; k < n; k++) sum -= (lower[k * n + i] as number) * (b[k] as number);
+    b[i] = sum / (lower[i * n + i] as number);
+  }
+}
