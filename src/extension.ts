@@ -16,7 +16,7 @@ import {
 import { setDatasetFolders } from './shared/dataset-folders.ts';
 import {
   BenchmarksTree,
-  LeaderboardViewProvider,
+  leaderboardTabType,
   leaderboardViewType,
   ModelsTree,
   onSettingsChange,
@@ -61,10 +61,8 @@ export function activate(context: vscode.ExtensionContext): { workbench: Workben
       new BenchmarksTree(made.benchmarks, made.models, made.runs),
     ),
     vscode.window.registerTreeDataProvider('softbench.runs', new RunsTree(made.runs, made.queue)),
-    vscode.window.registerWebviewViewProvider(
-      leaderboardViewType,
-      new LeaderboardViewProvider({ context, runs: made.runs, open: (subject) => made.panels.show(subject) }),
-    ),
+    vscode.window.registerWebviewViewProvider(leaderboardViewType, made.leaderboard),
+    vscode.window.registerWebviewPanelSerializer(leaderboardTabType, made.leaderboard),
     vscode.window.registerWebviewPanelSerializer(resultsViewType, made.panels),
     new StatusBar(made.queue),
     followEditor(),

@@ -119,6 +119,7 @@ export function embeddedLeaderboard(data: EmbeddedData): Client<LeaderboardPageA
     ranks: notHere,
     editLink: notHere,
     openTab: notHere,
+    showPredictions: notHere,
     save: notHere,
     runCommand: notHere,
     saveState: state.save,

@@ -3,8 +3,22 @@ import type { Share } from '../shared/results.ts';
 
 type Estimate = Pick<Share, 'value' | 'low' | 'high'>;
 
-/** Decimals of a percentage that its interval supports: none where it is wider than ±1 point either way. */
-const decimals = ({ low, high }: Pick<Share, 'low' | 'high'>): number => ((high - low) / 2 > 0.01 ? 0 : 1);
+/**
+ * Decimals that an interval supports: those of the first digit of half its width, so that what is written is known. 61.3 ±
+ * 4.2 is "61", 61.34 ± 0.5 is "61.3". The one rounding rule of pages, editor and command line.
+ * @param halfWidth in the unit that is written (points for a percentage)
+ * @param most never more than these; also what there is where an interval of no width says nothing
+ */
+export function decimalsFor(halfWidth: number, most: number): number {
+  if (!(halfWidth > 0)) return most;
+  let decimals = 0;
+  while (decimals < most && halfWidth <= 10 ** -decimals) decimals++;
+  return decimals;
+}
+
+/** Of a percentage: one where the interval has no width. */
+const decimals = ({ low, high }: Pick<Share, 'low' | 'high'>): number =>
+  low < high ? decimalsFor(50 * (high - low), 2) : 1;
 
 /** "61 %", or "–" where there is no value. */
 export function formatShare(entry: Estimate): string {

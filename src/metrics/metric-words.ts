@@ -1,6 +1,6 @@
 /** The metrics of a benchmark file in words, the same in pages, in the editor and on the command line. */
 import type { MetricScore, RunSummary } from '../shared/results.ts';
-import { formatShare, formatShareAndInterval } from './format.ts';
+import { decimalsFor, formatInterval, formatShare } from './format.ts';
 
 /** "0.1213", as lm-evaluation-harness prints figures; "–" where there is none. */
 export const formatFigure = (value: number | null): string =>
@@ -95,16 +95,32 @@ export function figureOf(summary: Pick<RunSummary, 'scores' | 'measures'>, name:
   return { value, low: value - half, high: value + half, n, higherIsBetter, isShare: false };
 }
 
-/** The figure in words, with its interval where there is one. */
-export function figureWords({ value, low, high, isShare }: Figure): string {
-  if (isShare) return formatShareAndInterval({ value, low, high });
-  return formatFigure(value) + (low < high ? ` (${formatFigure(low)}–${formatFigure(high)})` : '');
+type Estimated = Pick<Figure, 'value' | 'low' | 'high' | 'isShare'>;
+
+/** With as many decimals as the interval supports. */
+function roundedFigure(value: number, { low, high }: Pick<Figure, 'low' | 'high'>): string {
+  return Math.abs(value) >= 1e6 || !(low < high)
+    ? formatFigure(value)
+    : value.toFixed(decimalsFor((high - low) / 2, 4));
 }
 
-/** Is the first surely better: is all of its interval better than all of the other's? */
-export const isSurelyBetter = (a: Figure, b: Figure): boolean => (a.higherIsBetter ? a.low > b.high : a.high < b.low);
+/** "61 %", or "12.3" of what is no share. */
+export const figureValue = (figure: Estimated): string =>
+  figure.isShare ? formatShare(figure) : roundedFigure(figure.value, figure);
 
-export const isBetter = (a: Figure, b: Figure): boolean => (a.higherIsBetter ? a.value > b.value : a.value < b.value);
+/** "54–68 %", or "11.9–12.7" of what is no share; empty where nothing is known of it. */
+export const figureInterval = (figure: Estimated): string =>
+  figure.isShare
+    ? formatInterval(figure)
+    : figure.low < figure.high
+      ? `${roundedFigure(figure.low, figure)}–${roundedFigure(figure.high, figure)}`
+      : '';
+
+/** The figure in words, with its interval where there is one. */
+export function figureWords(figure: Estimated): string {
+  const interval = figureInterval(figure);
+  return interval ? `${figureValue(figure)} (${interval})` : figureValue(figure);
+}
 
 /**
  * The one figure to show of a run: S; where nothing was generated LL, or the first metric of the benchmark file, each with

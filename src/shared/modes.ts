@@ -3,6 +3,9 @@ export const promptModes = ['zero-shot', 'few-shot', 'soft-prompt', 'few-shot+so
 export type PromptMode = (typeof promptModes)[number];
 
 export const isPromptMode = (value: unknown): value is PromptMode => promptModes.includes(value as PromptMode);
+/** Modes in the order in which they are shown everywhere. */
+export const byMode = (a: { mode: PromptMode }, b: { mode: PromptMode }): number =>
+  promptModes.indexOf(a.mode) - promptModes.indexOf(b.mode);
 export const usesSoftPrompt = (mode: PromptMode): boolean => mode === 'soft-prompt' || mode === 'few-shot+soft-prompt';
 export const usesExamples = (mode: PromptMode): boolean => mode === 'few-shot' || mode === 'few-shot+soft-prompt';
 

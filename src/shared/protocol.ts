@@ -56,6 +56,7 @@ export interface JobRequest {
   predictOnly?: boolean;
   /** Deviations from the benchmark file. */
   overrides: {
+    /** Items; below 1, a share of them; null: all. */
     limit?: number | null;
     shots?: number;
     batchSize?: number | 'auto';
@@ -469,6 +470,8 @@ export interface LeaderboardView {
   running?: RunningCell[];
   /** Scores that nobody measured, where they are asked for. They stand in empty cells only and never rank. */
   predicted?: PredictedCell[];
+  /** Whether predicted scores are shown, and what is to be said of them; absent where nothing predicts. */
+  predictions?: { shown: boolean; busy: boolean; note: string | null };
 }
 
 /** A predicted score of a cell. Model and task are as the view names them. */
@@ -518,6 +521,8 @@ export type LeaderboardPageApi = {
   >;
   /** Asks the user for the base model of a post-trained one; null: asks for that one first. */
   editLink: Method<{ model: string | null }, void>;
+  /** Fills empty cells with predicted scores of this metric, or leaves them empty. */
+  showPredictions: Method<{ shown: boolean; metric: string }, void>;
   /** The leaderboard as an editor tab. */
   openTab: Method<void, void>;
   /**

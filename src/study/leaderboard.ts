@@ -1,14 +1,32 @@
 /** From runs to the leaderboard: the newest finished run of each model × benchmark × mode. */
 import type { RunFolder } from '../runs/index.ts';
 import { importedWords, settingDifferences } from '../shared/imported.ts';
-import type { PromptMode } from '../shared/modes.ts';
-import type { LeaderboardView } from '../shared/protocol.ts';
+import { byMode, type PromptMode } from '../shared/modes.ts';
+import type { LeaderboardView, RunningCell } from '../shared/protocol.ts';
 import type { RunFile, RunSummary } from '../shared/results.ts';
 import { positionOf } from '../shared/soft-prompt-words.ts';
-import { byMode } from './ranking.ts';
+import { linkModels, type SaidLinks } from './links.ts';
+
+/** A run that is under way, as whoever runs it knows it. */
+export interface RunningRun extends Pick<RunningCell, 'done' | 'S'> {
+  run: RunFile;
+  /** Items in all; null: as the run's settings say. */
+  total: number | null;
+}
+
+export interface LeaderboardOptions {
+  running?: readonly RunningRun[];
+  /** What the user says of base and post-trained models. */
+  links?: SaidLinks;
+  /** Base models that model cards name, by the model's folder. */
+  declaredBases?: ReadonlyMap<string, readonly string[]>;
+}
 
 /** @param runs newest first, as the store lists them */
-export function leaderboard(runs: readonly RunFolder[]): LeaderboardView {
+export function leaderboard(
+  runs: readonly RunFolder[],
+  { running = [], links = {}, declaredBases }: LeaderboardOptions = {},
+): LeaderboardView {
   const newest = new Map<string, { folder: RunFolder; summary: RunSummary }>();
   for (const folder of runs) {
     const { run, summary } = folder;
@@ -18,14 +36,27 @@ export function leaderboard(runs: readonly RunFolder[]): LeaderboardView {
     if (!newest.has(key)) newest.set(key, { folder, summary });
   }
   const chosen = [...newest.values()];
-  const all = chosen.map(({ folder: { run } }) => run);
+  const all = [...chosen.map(({ folder: { run } }) => run), ...running.map(({ run }) => run)];
   const fileOf = benchmarkFiles(all);
   const models = modelLabels(all);
   const tasks = labels(all.map((run) => ({ name: run.benchmark.task, path: fileOf(run) })));
   const label = (of: Map<string, string>, path: string): string => of.get(path) ?? path;
+  const shown = [...models].map(([folder, name]) => ({ name, folder })).sort((a, b) => a.name.localeCompare(b.name));
   return {
     benchmarks: [...tasks].map(([file, task]) => ({ task, file })).sort((a, b) => a.task.localeCompare(b.task)),
-    models: [...models].map(([folder, name]) => ({ name, folder })).sort((a, b) => a.name.localeCompare(b.name)),
+    models: shown,
+    links: linkModels(shown, links, declaredBases),
+    ...(running.length > 0 && {
+      running: running.map(({ run, done, total, S }) => ({
+        model: label(models, run.model.folder),
+        task: label(tasks, fileOf(run)),
+        mode: run.mode,
+        run: run.id,
+        done,
+        total: total ?? Math.min(run.benchmark.items, run.settings.limit ?? run.benchmark.items),
+        S,
+      })),
+    }),
     cells: chosen
       .map(({ folder: { run }, summary }) => ({
         model: label(models, run.model.folder),

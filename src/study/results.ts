@@ -1,9 +1,9 @@
 /** From runs to the results page of one benchmark × one model. */
 import type { DiskRunStore, RunFolder } from '../runs/index.ts';
+import { byMode } from '../shared/modes.ts';
 import type { ResultsView, RunColumn } from '../shared/protocol.ts';
 import type { TuningRecord } from '../shared/results.ts';
 import { columnLabels } from './columns.ts';
-import { byMode } from './ranking.ts';
 
 /** Which runs a results page is about: those named, those of one job, or the newest of a benchmark × model. */
 export type ResultsOf =

@@ -184,6 +184,8 @@ export const commands: readonly Command[] = [
       if (subject) workbench.panels.show(subject);
     },
   },
+  { id: 'softbench.openLeaderboard', run: ({ leaderboard }) => leaderboard.showTab() },
+  { id: 'softbench.linkModels', run: ({ leaderboardSource }) => leaderboardSource.editLink(null) },
   {
     id: 'softbench.openExample',
     run: async (workbench, first) => {

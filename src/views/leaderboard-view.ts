@@ -1,17 +1,24 @@
-/** The leaderboard in the side panel: the page, fed with the newest finished run of each model × benchmark × mode. */
+/** The leaderboard in the side panel and as an editor tab: one page, fed from one source. */
+import { join } from 'node:path';
 import * as vscode from 'vscode';
-import type { LeaderboardPageApi, LeaderboardPageEvents, LeaderboardView } from '../shared/protocol.ts';
+import type { LeaderboardPageApi, LeaderboardPageEvents } from '../shared/protocol.ts';
 import { connect, type Handlers, serve } from '../shared/rpc.ts';
 import { throttle } from './emitter.ts';
+import { saveLeaderboard } from './leaderboard-export.ts';
+import type { LeaderboardSource } from './leaderboard-source.ts';
 import type { Subject } from './live-results.ts';
 import { pageChannel, pageHtml, pageOptions } from './page.ts';
 import type { RunIndex } from './run-index.ts';
 
+/** Of the view in the side panel. */
 export const leaderboardViewType = 'softbench.leaderboard';
+/** Of the editor tab. */
+export const leaderboardTabType = 'softbench.leaderboardTab';
 
 export interface LeaderboardHost {
   context: vscode.ExtensionContext;
   runs: RunIndex;
+  source: LeaderboardSource;
   open(subject: Subject): void;
 }
 
@@ -22,35 +29,106 @@ const pageCommands: Record<LeaderboardPageApi['runCommand']['argument']['command
   compare: 'softbench.compare',
 };
 
-const stateKey = 'softbench.page.leaderboard';
+/** A webview and whether it is seen: what a view in the side panel and a tab have in common. */
+interface Place {
+  webview: vscode.Webview;
+  isVisible(): boolean;
+  onDidChangeVisible(listener: () => void): vscode.Disposable;
+  onDidDispose(listener: () => void): vscode.Disposable;
+  /** Under which the page's state is kept: each place has its own layout. */
+  stateKey: string;
+}
 
-export class LeaderboardViewProvider implements vscode.WebviewViewProvider {
+export class LeaderboardPages
+  implements vscode.WebviewViewProvider, vscode.WebviewPanelSerializer<unknown>, vscode.Disposable
+{
   readonly #host: LeaderboardHost;
+  #tab: vscode.WebviewPanel | null = null;
 
   constructor(host: LeaderboardHost) {
     this.#host = host;
   }
 
   resolveWebviewView(view: vscode.WebviewView): void {
-    const { context, runs } = this.#host;
-    view.webview.options = pageOptions(context.extensionUri);
-    const channel = pageChannel(view.webview);
+    view.webview.options = pageOptions(this.#host.context.extensionUri);
+    this.#serve(
+      {
+        webview: view.webview,
+        isVisible: () => view.visible,
+        onDidChangeVisible: (listener) => view.onDidChangeVisibility(listener),
+        onDidDispose: (listener) => view.onDidDispose(listener),
+        stateKey: 'softbench.page.leaderboard',
+      },
+      undefined,
+    );
+  }
+
+  /** The leaderboard as an editor tab: the one that is there, else a new one. */
+  showTab(): void {
+    if (this.#tab) {
+      this.#tab.reveal();
+      return;
+    }
+    const { extensionUri } = this.#host.context;
+    this.#adopt(
+      vscode.window.createWebviewPanel(
+        leaderboardTabType,
+        'Leaderboard',
+        vscode.ViewColumn.Active,
+        pageOptions(extensionUri),
+      ),
+    );
+  }
+
+  async deserializeWebviewPanel(panel: vscode.WebviewPanel): Promise<void> {
+    // There is one tab; a second one of an earlier window is not brought back.
+    if (this.#tab) panel.dispose();
+    else {
+      panel.webview.options = pageOptions(this.#host.context.extensionUri);
+      this.#adopt(panel);
+    }
+  }
+
+  #adopt(panel: vscode.WebviewPanel): void {
+    this.#tab = panel;
+    const icon = (name: string): vscode.Uri => vscode.Uri.joinPath(this.#host.context.extensionUri, 'media', name);
+    panel.iconPath = { light: icon('softbench-light.svg'), dark: icon('softbench-dark.svg') };
+    panel.onDidDispose(() => {
+      if (this.#tab === panel) this.#tab = null;
+    });
+    this.#serve(
+      {
+        webview: panel.webview,
+        isVisible: () => panel.visible,
+        onDidChangeVisible: (listener) => panel.onDidChangeViewState(listener),
+        onDidDispose: (listener) => panel.onDidDispose(listener),
+        stateKey: 'softbench.page.leaderboardTab',
+      },
+      {},
+    );
+  }
+
+  #serve({ webview, isVisible, onDidChangeVisible, onDidDispose, stateKey }: Place, restore: unknown): void {
+    const { context, runs, source } = this.#host;
+    const channel = pageChannel(webview);
     const page = connect<LeaderboardPageEvents>(channel);
+    // A hidden page is told nothing and costs nothing.
     const push = throttle(500, () => {
-      if (!view.visible) return;
-      void this.#view()
+      if (!isVisible()) return;
+      void source
+        .view()
         .then((shown) => page.call.viewChanged(shown))
         .catch(() => {});
     });
     const handlers: Handlers<LeaderboardPageApi> = {
-      view: async () => {
-        await runs.load();
-        return this.#view();
-      },
-      open: async ({ model, task }) => {
+      view: () => source.view(),
+      open: async ({ model, task, mode }) => {
         // By the run: names are as the leaderboard shows them, and an imported run stands beside a benchmark's measured ones.
-        const cell = (await this.#view()).cells.find((each) => each.model === model && each.task === task)?.cell;
-        const run = runs.runs.find((folder) => folder.run.id === cell?.run)?.run;
+        const { cells, running = [] } = await source.view();
+        const isAsked = (at: { model: string; task: string; mode: string }): boolean =>
+          at.model === model && at.task === task && (mode === undefined || at.mode === mode);
+        const id = cells.find(isAsked)?.cell.run ?? running.find(isAsked)?.run;
+        const run = runs.runs.find((folder) => folder.run.id === id)?.run;
         if (run)
           this.#host.open({
             task: run.benchmark.task,
@@ -59,6 +137,12 @@ export class LeaderboardViewProvider implements vscode.WebviewViewProvider {
             modelFolder: run.model.folder,
           });
       },
+      ranks: (asked) => source.ranks(asked),
+      showPredictions: async (wish) => source.predictions?.show(wish),
+      editLink: ({ model }) => source.editLink(model),
+      openTab: async () => this.showTab(),
+      save: (asked) =>
+        saveLeaderboard(asked, () => source.view(), join(context.extensionUri.fsPath, 'dist', 'webview')),
       runCommand: async ({ command }) => {
         const known = Object.hasOwn(pageCommands, command) ? pageCommands[command] : null;
         if (known) await vscode.commands.executeCommand(known);
@@ -68,22 +152,21 @@ export class LeaderboardViewProvider implements vscode.WebviewViewProvider {
     };
     const stopServing = serve<LeaderboardPageApi>(channel, handlers);
     const subscriptions = [
-      runs.onDidChange(push),
-      view.onDidChangeVisibility(() => {
-        if (view.visible) push();
+      source.onDidChange(push),
+      onDidChangeVisible(() => {
+        if (isVisible()) push();
       }),
     ];
-    view.onDidDispose(() => {
+    onDidDispose(() => {
       stopServing();
       page.dispose();
       push.dispose();
       for (const subscription of subscriptions) subscription.dispose();
     });
-    view.webview.html = pageHtml(view.webview, context.extensionUri, 'leaderboard', { title: 'Leaderboard' });
+    webview.html = pageHtml(webview, context.extensionUri, 'leaderboard', { title: 'Leaderboard', restore });
   }
 
-  async #view(): Promise<LeaderboardView> {
-    const { leaderboard } = await import('../study/index.ts');
-    return leaderboard(this.#host.runs.runs);
+  dispose(): void {
+    this.#tab?.dispose();
   }
 }

@@ -48,6 +48,11 @@ export class RunIndex implements vscode.Disposable {
     return settings.store(folder) ?? this.#globalStore;
   }
 
+  /** All stores of this window, the workspace's first. */
+  get storeFolders(): readonly string[] {
+    return this.#folders();
+  }
+
   storeOf(run: string): DiskRunStore | null {
     return this.#storeOfRun.get(run) ?? null;
   }

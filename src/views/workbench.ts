@@ -8,6 +8,8 @@ import type { WorkerClient } from '../worker/index.ts';
 import { Benchmarks } from './benchmarks.ts';
 import { throttle } from './emitter.ts';
 import { JobQueue, jobWords } from './jobs.ts';
+import { LeaderboardSource } from './leaderboard-source.ts';
+import { LeaderboardPages } from './leaderboard-view.ts';
 import { Models } from './models.ts';
 import { ResultsPanels } from './results-panels.ts';
 import { RunIndex } from './run-index.ts';
@@ -23,6 +25,8 @@ export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
   readonly models: Models;
   readonly benchmarks: Benchmarks;
   readonly panels: ResultsPanels;
+  readonly leaderboardSource: LeaderboardSource;
+  readonly leaderboard: LeaderboardPages;
   readonly start: StartJobs;
   readonly scoring: ScoringChanges;
   /** Set by the extension, which makes the editor's parts. */
@@ -44,6 +48,13 @@ export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
       queue: this.queue,
       runs: this.runs,
       resume: (subject) => this.start.resumeNewest(subject.benchmarkFile, subject.modelFolder),
+    });
+    this.leaderboardSource = new LeaderboardSource(this.runs, this.queue, log);
+    this.leaderboard = new LeaderboardPages({
+      context,
+      runs: this.runs,
+      source: this.leaderboardSource,
+      open: (subject) => this.panels.show(subject),
     });
   }
 
@@ -157,6 +168,8 @@ export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
 
   dispose(): void {
     this.panels.dispose();
+    this.leaderboard.dispose();
+    this.leaderboardSource.dispose();
     this.scoring.dispose();
     this.runs.dispose();
     this.models.dispose();

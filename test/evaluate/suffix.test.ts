@@ -9,12 +9,13 @@ import { previewText } from '../../src/editor/preview-text.ts';
 import { hoverAt, suggestionsAt } from '../../src/editor/suggest.ts';
 import { type JobRooms, runJob } from '../../src/evaluate/index.ts';
 import type { SoftPrompt, TrainingOptions } from '../../src/evaluate/language-model.ts';
+import { rankModels } from '../../src/metrics/index.ts';
 import { exportAdapter, openRunStore, readSoftPrompt } from '../../src/runs/index.ts';
 import type { JobRequest } from '../../src/shared/protocol.ts';
 import type { RunFile } from '../../src/shared/results.ts';
 import { decodeSafetensors, encodeSafetensors } from '../../src/shared/safetensors.ts';
 import { modeTitle } from '../../src/shared/soft-prompt-words.ts';
-import { leaderboard, leaderboardCsv, leaderboardMarkdown, rankModels } from '../../src/study/index.ts';
+import { leaderboard, leaderboardCsv, leaderboardMarkdown } from '../../src/study/index.ts';
 import { type ScriptedModel, scriptedModel, scriptedRequest, scriptedRooms, sumsBenchmark } from './scripted.ts';
 
 let folder: string;
@@ -210,8 +211,8 @@ describe('wherever the run is named', () => {
     ]);
     expect(leaderboardMarkdown(view)).toContain('| soft-prompt (suffix) |');
     expect(leaderboardCsv(view)).toContain(',soft-prompt (suffix),');
-    const [first] = rankModels(view, { task: 'sums', mode: 'soft-prompt', metric: 'S' });
-    expect(first?.softPromptPosition).toBe('suffix');
+    const [first] = rankModels(view, { tasks: ['sums'], mode: 'soft-prompt', metric: 'S' });
+    expect(first?.parts[0]?.cell.softPromptPosition).toBe('suffix');
   });
 
   it('a preview shows the vectors behind the last token of the prompt', () => {

@@ -1,8 +1,9 @@
 /** Imported runs on the leaderboard: beside measured ones, marked, and never as the same model. */
 import { describe, expect, it } from 'vitest';
+import { rankModels } from '../../src/metrics/index.ts';
 import type { RunFolder } from '../../src/runs/index.ts';
 import type { RunFile } from '../../src/shared/results.ts';
-import { leaderboard, leaderboardCsv, leaderboardMarkdown, rankModels } from '../../src/study/index.ts';
+import { leaderboard, leaderboardCsv, leaderboardMarkdown } from '../../src/study/index.ts';
 import { sampleRun, sampleSummary } from '../runs/sample.ts';
 
 function folder(id: string, change: Partial<RunFile>): RunFolder {
@@ -46,7 +47,7 @@ describe('an imported run', () => {
       ['org/m (imported)', 'who', 'imported from lm-evaluation-harness 0.4.13'],
       ['x', 'who', 'imported from lm-evaluation-harness 0.4.13'],
     ]);
-    expect(rankModels(view, { task: 'who', mode: 'zero-shot', metric: 'S' })).toHaveLength(3);
+    expect(rankModels(view, { tasks: ['who'], mode: 'zero-shot', metric: 'S' })).toHaveLength(3);
   });
 
   it('stands alone where two benchmark files have its task name', () => {

@@ -8,7 +8,7 @@ import {
   leaderboardMarkdown,
   newestPerMode,
   pageHtml,
-  rankModels,
+  rankedModels,
   resultsView,
   resumableGroup,
 } from '../../src/study/index.ts';
@@ -91,7 +91,7 @@ describe('the leaderboard', () => {
     expect(view.cells).toHaveLength(3);
   });
 
-  it('ranks ties as ties, with the ranks that the intervals allow', () => {
+  it('ranks ties as ties, with the ranks that the intervals allow', async () => {
     const of = (value: number, low: number, high: number): Share => ({ value, low, high, count: value * 100, n: 100 });
     const view = leaderboard(
       newestFirst(
@@ -102,8 +102,11 @@ describe('the leaderboard', () => {
         { id: '5', model: 'e', S: { ...of(0, 0, 1), value: null } },
       ),
     );
-    const ranks = rankModels(view, { task: 'b', mode: 'zero-shot', metric: 'S' });
-    expect(ranks.map(({ model, rank, bestRank, worstRank }) => [model, rank, bestRank, worstRank])).toEqual([
+    const { models, drawn } = await rankedModels(view, { tasks: ['b'], mode: 'zero-shot', metric: 'S' }, null);
+    expect(drawn).toBe('intervals');
+    expect(
+      models.flatMap(({ model, rank, likely }) => (rank === null ? [] : [[model, rank, likely?.low, likely?.high]])),
+    ).toEqual([
       ['b', 1, 1, 1],
       ['a', 2, 2, 4],
       ['c', 2, 2, 4],
@@ -111,7 +114,7 @@ describe('the leaderboard', () => {
     ]);
   });
 
-  it('ranks by a metric of the benchmark file, the lowest first where lower is better', () => {
+  it('ranks by a metric of the benchmark file, the lowest first where lower is better', async () => {
     const measured = (id: string, model: string, value: number): RunFolder => {
       const folder = made({ id, model });
       const perplexity = { metric: 'perplexity', filter: 'none', value, standardError: 1, higherIsBetter: false, n: 9 };
@@ -124,20 +127,17 @@ describe('the leaderboard', () => {
       measured('3', 'c', 11),
       made({ id: '4' }),
     ]);
-    const ranked = { task: 'b', mode: 'zero-shot' as const };
-    for (const metric of ['perplexity', 'perplexity,none'])
+    const ranked = { tasks: ['b'], mode: 'zero-shot' as const };
+    for (const metric of ['perplexity', 'perplexity,none']) {
+      const { models } = await rankedModels(view, { ...ranked, metric }, null);
       expect(
-        rankModels(view, { ...ranked, metric }).map(({ model, rank, bestRank, worstRank }) => [
-          model,
-          rank,
-          bestRank,
-          worstRank,
-        ]),
+        models.flatMap(({ model, rank, likely }) => (rank === null ? [] : [[model, rank, likely?.low, likely?.high]])),
       ).toEqual([
         ['b', 1, 1, 2],
         ['c', 2, 1, 2],
         ['a', 3, 3, 3],
       ]);
+    }
     expect(leaderboardCsv(view)).toMatch(/,LL_high,"perplexity,none","perplexity,none_stderr"\r\n.*,20,1\r\n/);
     expect(leaderboardMarkdown(view)).toMatch(/perplexity 20\.0000 ± 1\.0000 \|/);
   });

@@ -1,0 +1,63 @@
+/** What the name of a model tells: who it was post-trained from, and its family. Names are guesses; links can be corrected. */
+
+/** Words that names of post-trained models carry behind those of their base model. One row a kind of post-training. */
+export const postTrainingWords: readonly { pattern: RegExp; words: string }[] = [
+  { pattern: /instruct(ion)?([-_]?tuned)?/, words: 'instruction-tuned' },
+  { pattern: /chat/, words: 'chat' },
+  { pattern: /it/, words: 'instruction-tuned' },
+  { pattern: /sft/, words: 'supervised fine-tuning' },
+  { pattern: /(i|o|c|s)?r?dpo/, words: 'direct preference optimisation' },
+  { pattern: /ppo|grpo|rlvr|rlhf|rl/, words: 'reinforcement learning' },
+  { pattern: /kto|orpo|simpo/, words: 'preference optimisation' },
+  { pattern: /aligned|tuned|assistant|post[-_]?trained/, words: 'post-trained' },
+];
+
+/** What comes behind a post-training word: which release of it. */
+const release = String.raw`([-_]?(v?\d+([._]\d+)*|hf|final|preview|beta|alpha))*`;
+const postTrained = new RegExp(
+  `^(.+?)(([-_.](?:${postTrainingWords.map(({ pattern }) => pattern.source).join('|')}))+${release})$`,
+  'i',
+);
+
+/** Words of base models that their post-trained versions leave out: `gemma-3-1b-pt`, `Mistral-Nemo-Base-2407`. */
+const baseWords = /[-_](base|pt|pretrained)(?=$|[-_])/i;
+
+/** The last part of a name: `org/name` and `imported:org/name` as `name`. */
+const ownName = (name: string): string =>
+  name
+    .replace(/\s*\(.*\)$/, '')
+    .split(/[\\/:]/)
+    .at(-1) ?? name;
+
+/** As names are compared: without the organisation, the words of base models, case and the kind of dash. */
+export const plainName = (name: string): string =>
+  ownName(name)
+    .replace(baseWords, '')
+    .toLowerCase()
+    .replace(/[-_\s]+/g, '-');
+
+/** The name without its post-training words: `Qwen2-7B-Instruct` → `qwen2-7b`; null for what has none. */
+export function nameOfBase(name: string): string | null {
+  const [, base] = postTrained.exec(ownName(name)) ?? [];
+  return base === undefined ? null : plainName(base);
+}
+
+/** A size such as 7B, 135M, 1.5b, 260k, 8x7B, also with `0_5b` and `A3B` (parameters that are active). */
+const size = /^((\d+x)?\d+([._]\d+)?[kmbt]|[ae]\d+([._]\d+)?b)$/i;
+/** Sizes in words. */
+const sizeWord = /^(nano|micro|mini|tiny|small|medium|base|large|xl|xxl|huge|giant)$/i;
+
+/**
+ * Models that were made in one way and differ in size or training, by the name: what stands before the size and the
+ * post-training words. `Qwen/Qwen2.5-7B-Instruct` → `Qwen2.5`, `pythia-160m-deduped` → `pythia`, `gpt2-xl` → `gpt2`.
+ */
+export function familyOf(name: string): string {
+  const own = ownName(name);
+  const [, base] = postTrained.exec(own) ?? [];
+  const parts = (base ?? own).split(/[-_\s]/);
+  const at = parts.findIndex((part, position) => position > 0 && (size.test(part) || sizeWord.test(part)));
+  const family = (at > 0 ? parts.slice(0, at) : parts).join('-');
+  // A size without a dash in front: `stories260k`.
+  const [, glued] = /^([a-z]{3,})\d+([._]\d+)?[kmb]$/i.exec(family) ?? [];
+  return glued ?? (family || own);
+}
