@@ -22,6 +22,7 @@ import type { Evaluator } from './template-evaluator.ts';
 import { methodOf } from './template-methods.ts';
 import { compare, item } from './template-operators.ts';
 import { type Arguments, type TemplateFilter, Undefined } from './template-scope.ts';
+import { groupBy, textFilters } from './template-text-filters.ts';
 
 type Filter = TemplateFilter;
 
@@ -115,10 +116,22 @@ const select =
     });
   };
 
-function integer(value: unknown, fallback: unknown): unknown {
+/** Digits of a text in a base from 2 to 36, with or without the base's prefix; null where it is no such number. */
+function inBase(text: string, base: number): number | null {
+  const prefix = { 2: '0b', 8: '0o', 16: '0x' }[base] ?? '';
+  const [, sign = '', bare = ''] = /^([-+]?)(.*)$/.exec(text.toLowerCase()) ?? [];
+  const digits = prefix && bare.startsWith(prefix) ? bare.slice(2) : bare;
+  const known = '0123456789abcdefghijklmnopqrstuvwxyz'.slice(0, base);
+  if (digits === '' || [...digits].some((digit) => !known.includes(digit))) return null;
+  return Number.parseInt(sign + digits, base);
+}
+
+function integer(value: unknown, fallback: unknown, base: number): unknown {
   if (isNumber(value)) return Math.trunc(Number(value));
-  const source = strip(str(value)).replace(/(?<=\d)_(?=\d)/g, '');
-  if (/^[-+]?\d+$/.test(source)) return Number(source);
+  const source = strip(str(value)).replace(/(?<=[\da-z])_(?=[\da-z])/gi, '');
+  const found = base === 10 ? null : inBase(source, base);
+  if (found !== null) return found;
+  if (base === 10 && /^[-+]?\d+$/.test(source)) return Number(source);
   return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(source) ? Math.trunc(Number(source)) : fallback;
 }
 
@@ -217,14 +230,8 @@ const escapeHtml: Filter = (value) =>
 const same: Filter = (value) => value;
 
 export const filters: ReadonlyMap<string, Filter> = new Map<string, Filter>([
+  ...textFilters,
   ['abs', (value) => (isFloat(value) ? float(Math.abs(Number(value))) : Math.abs(Number(value)))],
-  [
-    'batch',
-    (value, args, evaluator) => {
-      const [all, size] = [list(value, evaluator), Number(args.positional[0])];
-      return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
-    },
-  ],
   ['capitalize', method('capitalize')],
   ['count', (value) => length(value)],
   [
@@ -245,9 +252,14 @@ export const filters: ReadonlyMap<string, Filter> = new Map<string, Filter>([
   ['escape', escapeHtml],
   ['first', (value, _, evaluator) => list(value, evaluator)[0] ?? new Undefined('No first item, sequence was empty')],
   ['float', (value, args) => floating(value, argument(args, 0, 'default') ?? float(0))],
+  ['forceescape', escapeHtml],
   ['format', (value, { positional, named }) => formatted(str(value), positional, named)],
+  [
+    'groupby',
+    groupBy(sort, attribute, (a, b, caseSensitive) => equal(folded(a, caseSensitive), folded(b, caseSensitive))),
+  ],
   ['indent', indent],
-  ['int', (value, args) => integer(value, argument(args, 0, 'default') ?? 0)],
+  ['int', (value, args) => integer(value, argument(args, 0, 'default') ?? 0, Number(argument(args, 1, 'base') ?? 10))],
   ['items', (value) => (isDict(value) ? entriesOf(value).map((entry) => PythonTuple.from(entry)) : [])],
   [
     'join',
