@@ -33,7 +33,7 @@ export const jobOptions = {
   tasks: { type: 'text', value: 'LIST', help: 'more benchmark files, separated by commas; all run in order' },
   models: { type: 'text', value: 'LIST', help: 'more models, separated by commas; each runs every benchmark' },
   modes: { type: 'text', value: 'LIST', help: `prompt modes, separated by commas: ${promptModes.join(', ')}` },
-  limit: { type: 'text', value: 'N', help: 'evaluate the first N items only, or "all"' },
+  limit: { type: 'text', value: 'N', help: 'evaluate the first N items only, a share of them (0.1), or "all"' },
   shots: { type: 'whole', least: 0, help: 'examples of few-shot mode' },
   batch_size: {
     type: 'text',
@@ -109,8 +109,8 @@ function limitOf(text: string | undefined): number | null | undefined {
   if (text === undefined) return undefined;
   if (text === 'all') return null;
   const limit = Number(text);
-  if (!Number.isSafeInteger(limit) || limit < 1)
-    throw new HumanError('bad-input', `--limit needs a whole number from 1 or "all", not "${text}".`);
+  if (!(limit > 0 && (limit < 1 || Number.isSafeInteger(limit))))
+    throw new HumanError('bad-input', `--limit needs a whole number from 1, a share below 1 or "all", not "${text}".`);
   return limit;
 }
 

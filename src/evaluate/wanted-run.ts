@@ -41,12 +41,16 @@ export async function benchmarkOfRun(
   };
 }
 
+/** A limit below 1 is a share of the items, rounded up, as lm-evaluation-harness reads it. */
+const itemLimit = (limit: number | null, all: number): number | null =>
+  limit !== null && limit < 1 ? Math.ceil(all * limit) : limit;
+
 /** The run of one mode of a job, as its run.json will say. */
 export async function describeRun(job: Job, mode: PromptMode): Promise<WantedRun> {
   const { benchmark, model, request, rooms } = job;
   const { overrides } = request;
-  const limit = overrides.limit === undefined ? benchmark.limit : overrides.limit;
   const all = (await benchmark.items('evaluation')).length;
+  const limit = itemLimit(overrides.limit === undefined ? benchmark.limit : overrides.limit, all);
   const tuned = usesSoftPrompt(mode) && !overrides.softPromptFile;
   const tunedElsewhere =
     mode === 'few-shot+soft-prompt'

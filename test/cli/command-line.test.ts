@@ -62,7 +62,11 @@ describe('arguments', () => {
     [['tune', 'sums.yaml', '--model', 'm', '--steps=-3'], '--steps must be at least 1, not -3.'],
     [['tune', 'sums.yaml', '--model'], '--model needs a value.'],
     [['evaluate', 'sums.yaml', '--model', 'm', '--batch-size', '0'], '--batch-size must be at least 1, not 0.'],
-    [['evaluate', 'sums.yaml', '--model', 'm', '--limit', 'few'], '--limit needs a whole number from 1 or "all"'],
+    [
+      ['evaluate', 'sums.yaml', '--model', 'm', '--limit', 'few'],
+      '--limit needs a whole number from 1, a share below 1 or "all"',
+    ],
+    [['evaluate', 'sums.yaml', '--model', 'm', '--limit', '1.5'], 'a share below 1'],
     [['tune', 'sums.yaml', '--model', 'm', '--learning-rate', '0'], '--learning-rate needs a number above 0'],
     [
       ['tune', 'sums.yaml', '--model', 'm', '--provider', 'tpu'],

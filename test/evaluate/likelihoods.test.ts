@@ -203,6 +203,11 @@ describe('several outputs an item', () => {
     expect(value(summary, 'exact_match')).toBe(1);
   });
 
+  it('are of a share of the items where the limit is below 1, rounded up as the harness does', async () => {
+    const { summary } = await run(votes, generating([]), { overrides: { limit: 0.3 } });
+    expect(summary.scores.n).toBe(Math.ceil(0.3 * rows.length));
+  });
+
   it('are generated once and copied where they are greedy', async () => {
     const asked: number[] = [];
     const { records } = await run(votes, generating(asked));
