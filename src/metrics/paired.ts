@@ -69,6 +69,13 @@ export interface PairedComparison {
   pValue: number;
 }
 
+/** Compares by the counts of the table of two by two. */
+export function comparedByCounts(n: number, onlyA: number, onlyB: number, confidence = 0.95): PairedComparison {
+  const [low, high] = pairedInterval(onlyA, onlyB, n, confidence);
+  const difference = n === 0 ? 0 : (onlyB - onlyA) / n;
+  return { n, onlyA, onlyB, difference, low, high, pValue: mcnemarExact(onlyA, onlyB) };
+}
+
 /**
  * Compares two verdict lists of the same items in the same order.
  * @throws RangeError where the lists differ in length
@@ -82,14 +89,50 @@ export function comparePaired(a: readonly boolean[], b: readonly boolean[], conf
     if (right && !b[i]) onlyA++;
     else if (!right && b[i]) onlyB++;
   });
-  const [low, high] = pairedInterval(onlyA, onlyB, n, confidence);
-  return {
-    n,
-    onlyA,
-    onlyB,
-    difference: n === 0 ? 0 : (onlyB - onlyA) / n,
-    low,
-    high,
-    pValue: mcnemarExact(onlyA, onlyB),
-  };
+  return comparedByCounts(n, onlyA, onlyB, confidence);
+}
+
+/**
+ * The percentile interval that drawing the items again with replacement gives for the difference of two paired shares
+ * (paired bootstrap, Efron 1979), as infinitely many draws would give it: how often each difference is drawn is known, since
+ * a draw of n items holds "only A" and "only B" as a trinomial does. So it has no seed and no noise.
+ * @param onlyA items that only the first got right
+ * @param onlyB items that only the second got right
+ * @param n all items
+ * @returns [low, high] of share B minus share A; [-1, 1] where n is 0
+ */
+export function pairedBootstrapInterval(onlyA: number, onlyB: number, n: number, confidence = 0.95): [number, number] {
+  if (n === 0) return [-1, 1];
+  const [a, b] = [onlyA / n, onlyB / n];
+  const [mean, deviation] = [onlyB - onlyA, Math.sqrt(n * (a + b - (b - a) ** 2))];
+  // Differences this far from the mean are never drawn: their chance is below 1e-30.
+  const reach = Math.min(2 * n, Math.ceil(14 * deviation + 40));
+  const [first, last] = [Math.max(-n, Math.floor(mean) - reach), Math.min(n, Math.ceil(mean) + reach)];
+  // The chances are the Fourier coefficients of the characteristic function (b·e^it + a·e^-it + 1 − a − b)^n.
+  const size = last - first + 1;
+  const chances = new Float64Array(size);
+  for (let j = 0; j <= size >> 1; j++) {
+    const t = (2 * Math.PI * j) / size;
+    const [re, im] = [1 - (a + b) * (1 - Math.cos(t)), (b - a) * Math.sin(t)];
+    const modulus = Math.hypot(re, im) ** n;
+    if (modulus < 1e-18) continue;
+    const angle = n * Math.atan2(im, re);
+    // Coefficients of j and −j are conjugates.
+    const weight = (j === 0 || 2 * j === size ? 1 : 2) / size;
+    for (let k = 0; k < size; k++)
+      chances[k] = (chances[k] ?? 0) + weight * modulus * Math.cos(angle - t * (first + k));
+  }
+  const below = (1 - confidence) / 2;
+  return [quantileOf(chances, below, first) / n, quantileOf(chances, 1 - below, first) / n];
+}
+
+/** The least difference up to which at least this share of draws lies. */
+function quantileOf(chances: Float64Array, share: number, first: number): number {
+  let sum = 0;
+  for (let k = 0; k < chances.length; k++) {
+    sum += chances[k] ?? 0;
+    // Rounding of the sum must not turn a hit into a miss.
+    if (sum >= share - 1e-12) return first + k;
+  }
+  return first + chances.length - 1;
 }

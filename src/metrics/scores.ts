@@ -83,6 +83,9 @@ function commonestAnswer(items: readonly JudgedItem[]): Scores['commonest'] {
   return best ? { answer: best[0], share: share(best[1], items.length) } : null;
 }
 
+/** What a gain is split by: F, S and K over the same items. */
+export type FormatAndKnowledge = Record<'F' | 'S' | 'K', Share>;
+
 export interface GainSplit {
   total: number;
   format: number;
@@ -97,7 +100,7 @@ export interface GainSplit {
  * Where one of them has nothing in the format its K is not defined, and the whole gain counts as format.
  * @returns null where a mode has no items
  */
-export function splitGain(a: Scores, b: Scores): GainSplit | null {
+export function splitGain(a: FormatAndKnowledge, b: FormatAndKnowledge): GainSplit | null {
   const [fa, ka, fb, kb] = [a.F, a.K, b.F, b.K].map((entry: Share) => entry.value);
   if (fa == null || fb == null) return null;
   if (ka == null || kb == null) {

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { share } from '../../src/metrics/index.ts';
+import { gainInWords, pairedInWords, share } from '../../src/metrics/index.ts';
 import type { TuningRecord } from '../../src/shared/results.ts';
 import { bounds, percent, shareInWords } from '../../webview/format.ts';
 import { rank } from '../../webview/leaderboard/ranking.ts';
-import { gainInWords, pairedInWords } from '../../webview/results/gains-words.ts';
 import { codeBlock } from '../../webview/results/markdown.ts';
 import { tuningInWords } from '../../webview/results/tuning-words.ts';
 import { leaderboardView } from './data.ts';

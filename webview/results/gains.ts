@@ -1,52 +1,34 @@
-/** The split of a score gain between two runs into format and knowledge, and what the format still takes away. */
+/** The split of a score gain between two runs into format and knowledge, the paired tests, and what the format still takes. */
 
 import {
-  comparePaired,
+  type Among,
+  compareRuns,
+  comparisonFigures,
   formatPoints,
-  holm,
-  likelihoodVerdict,
-  type PairedComparison,
+  type GainSplit,
+  gainInWords,
+  lostToFormat,
+  pairedInWords,
+  type RunComparison,
   splitGain,
+  together,
+  type VerdictCodes,
+  verdictCodes,
 } from '../../src/metrics/index.ts';
 import { isLikelihoodsOnly, likelihoodsOnlyNote } from '../../src/shared/likelihood-words.ts';
 import type { ItemRow, ResultsView } from '../../src/shared/protocol.ts';
-import type { Scores } from '../../src/shared/results.ts';
 import { type Child, h, render } from '../dom.ts';
 import { dropdown } from '../ui.ts';
-import { columnName, columnsOf, isByMode, type MarkedColumn } from './columns.ts';
-import { gainInWords, pairedInWords } from './gains-words.ts';
+import { type ColumnMark, columnName, columnsOf, isByMode, type MarkedColumn } from './columns.ts';
 import type { RowTable } from './rows.ts';
 
-/** Pairs the verdicts of two runs over the items that both have finished. */
-function pair(
-  table: RowTable,
-  base: string,
-  other: string,
-  verdict: (record: ItemRow) => boolean | null = ({ right }) => right,
-): PairedComparison | null {
-  const a: boolean[] = [];
-  const b: boolean[] = [];
-  for (const rows of table.byItem.values()) {
-    const first = rows.find(({ run }) => run === base);
-    const second = rows.find(({ run }) => run === other);
-    const [mine, theirs] = [first && verdict(first.record), second && verdict(second.record)];
-    if (mine === undefined || mine === null || theirs === undefined || theirs === null) continue;
-    a.push(mine);
-    b.push(theirs);
-  }
-  return a.length > 0 ? comparePaired(a, b) : null;
-}
-
-/** The comparisons that stand side by side, each with what its p-value is worth among them. */
-function together<T extends { paired: PairedComparison | null }>(
-  entries: readonly T[],
-): (T & { among: { comparisons: number; corrected: number } })[] {
-  const compared = entries.filter(({ paired }) => paired !== null);
-  const corrected = holm(compared.map(({ paired }) => paired?.pValue ?? 1));
-  return entries.map((entry) => ({
-    ...entry,
-    among: { comparisons: compared.length, corrected: corrected[compared.indexOf(entry)] ?? 1 },
-  }));
+/** A column beside the base. */
+interface Compared {
+  column: MarkedColumn;
+  /** Null where no item is in both. */
+  comparison: RunComparison | null;
+  gain: GainSplit | null;
+  among: Among;
 }
 
 export class GainsSection {
@@ -103,106 +85,163 @@ export class GainsSection {
     );
     render(
       this.#table,
-      [base.mark, this.table.rows.length, columns.map(({ mark, summary }) => [mark, summary?.scores])],
+      [base.mark, this.table.length, columns.map(({ mark, summary }) => [mark, summary?.scores])],
       () => this.#content(columns, base),
     );
   }
 
-  /** Where nothing was generated there is no format to split off: the likelihoods of the right answers are compared. */
-  #byLikelihood(columns: MarkedColumn[], base: MarkedColumn): Child[] {
-    return [
-      h(
-        'ul',
-        { class: 'sentences' },
-        ...together(
-          columns.flatMap(({ run, mark }) => {
-            const paired = run.id === base.run.id ? null : pair(this.table, base.run.id, run.id, likelihoodVerdict);
-            return paired ? [{ label: mark.label, paired }] : [];
-          }),
-        ).map(({ label, paired, among }) =>
-          h('li', {}, h('span', {}, `LL. ${pairedInWords(base.mark.label, label, paired, among)}`)),
-        ),
+  #codes(): Map<string, VerdictCodes> {
+    const { records, orders, marks } = this.table;
+    function* ofColumn(column: number): Generator<ItemRow> {
+      for (const [id, record] of records.entries()) if (orders[id] === column) yield record;
+    }
+    return new Map(
+      // A column without items yet leaves a hole.
+      marks.flatMap((mark: ColumnMark | undefined, order) =>
+        mark ? [[mark.run, verdictCodes(ofColumn(order))] as const] : [],
       ),
-      h('p', { class: 'note' }, likelihoodsOnlyNote),
-    ];
+    );
   }
 
-  #content(columns: MarkedColumn[], base: MarkedColumn): Child[] {
-    const baseScores = base.summary?.scores;
-    if (!baseScores) return [];
-    if (columns.some(({ run }) => isLikelihoodsOnly(run))) return this.#byLikelihood(columns, base);
-    const gains = together(
-      columns.flatMap(({ run, summary, mark }) => {
-        const gain = summary && run.id !== base.run.id ? splitGain(baseScores, summary.scores) : null;
-        return gain ? [{ id: run.id, label: mark.label, gain, paired: pair(this.table, base.run.id, run.id) }] : [];
-      }),
+  #content(columns: readonly MarkedColumn[], base: MarkedColumn): Child[] {
+    // Where nothing was generated there is no format to split off: the likelihoods of the right answers are compared.
+    const by = columns.some(({ run }) => isLikelihoodsOnly(run)) ? 'LL' : 'S';
+    const codes = this.#codes();
+    const compare = ({ mark }: MarkedColumn): RunComparison | null => {
+      const [mine, theirs] = [codes.get(base.mark.run), codes.get(mark.run)];
+      return mine && theirs ? compareRuns(mine, theirs, by) : null;
+    };
+    const compared: Compared[] = together(
+      columns
+        .filter((column) => column !== base)
+        .map((column) => {
+          const comparison = compare(column);
+          return { column, comparison, gain: comparison ? comparison.gain : gainOfSummaries(base, column, by) };
+        }),
     );
-    const largest = Math.max(0.01, ...gains.flatMap(({ gain }) => [gain.format, gain.knowledge].map(Math.abs)));
-    const lost = (scores: Scores | undefined): string =>
-      scores && scores.L.value !== null && scores.S.value !== null
-        ? formatPoints(scores.L.value - scores.S.value)
-        : '–';
     return [
+      h('ul', { class: 'sentences' }, ...compared.map((each) => sentences(base.mark.label, by, each))),
+      ...(by === 'LL' ? [] : [gainTable(columns, base, compared)]),
+      figuresTable(base, compared),
       h(
-        'ul',
-        { class: 'sentences' },
-        ...gains.map(({ label, gain, paired, among }) =>
-          h(
-            'li',
-            {},
-            h('span', {}, gainInWords(base.mark.label, label, gain)),
-            paired && h('span', { class: 'sub' }, pairedInWords(base.mark.label, label, paired, among)),
-          ),
+        'p',
+        { class: 'note' },
+        by === 'LL'
+          ? likelihoodsOnlyNote
+          : 'Points of S, over the items that both runs have. The split is exact: ΔS = K̄·ΔF + F̄·ΔK. L − S is what the format still takes from answers that are right.',
+      ),
+    ];
+  }
+}
+
+/** Where runs have no items here (means that were imported), their summaries are all there is. */
+function gainOfSummaries(base: MarkedColumn, other: MarkedColumn, by: 'S' | 'LL'): GainSplit | null {
+  const hasItems = base.done > 0 && other.done > 0;
+  return by === 'S' && !hasItems && base.summary && other.summary
+    ? splitGain(base.summary.scores, other.summary.scores)
+    : null;
+}
+
+function sentences(base: string, by: 'S' | 'LL', { column, comparison, gain, among }: Compared): HTMLElement {
+  const { label } = column.mark;
+  const paired = comparison && pairedInWords(base, label, comparison.paired, among);
+  if (gain)
+    return h('li', {}, h('span', {}, gainInWords(base, label, gain)), paired && h('span', { class: 'sub' }, paired));
+  return h(
+    'li',
+    {},
+    paired
+      ? `${by}. ${paired}`
+      : `${label} and ${base} have no item in common that is judged in both: nothing can be paired.`,
+  );
+}
+
+function gainTable(columns: readonly MarkedColumn[], base: MarkedColumn, compared: readonly Compared[]): HTMLElement {
+  const gains = compared.flatMap(({ gain }) => gain ?? []);
+  const largest = Math.max(0.01, ...gains.flatMap(({ format, knowledge }) => [format, knowledge].map(Math.abs)));
+  return h(
+    'table',
+    {},
+    h(
+      'thead',
+      {},
+      h(
+        'tr',
+        {},
+        h('th', { scope: 'col' }, isByMode(columns.map(({ mark }) => mark)) ? 'Mode' : 'Run'),
+        h('th', { scope: 'col', class: 'number', title: 'Difference of S in points' }, 'ΔS'),
+        h('th', { scope: 'col', title: 'K̄ · ΔF, with K̄ the mean knowledge of the two runs' }, 'from format'),
+        h('th', { scope: 'col', title: 'F̄ · ΔK, with F̄ the mean format-following of the two runs' }, 'from knowledge'),
+        h(
+          'th',
+          { scope: 'col', class: 'number', title: 'L − S: right by the lenient reading, but lost to the format' },
+          'L − S',
         ),
       ),
+    ),
+    h(
+      'tbody',
+      {},
+      ...columns.map((column) => {
+        const gain = compared.find((each) => each.column === column)?.gain ?? null;
+        const lost = column.summary && lostToFormat(column.summary.scores);
+        return h(
+          'tr',
+          {},
+          h('th', { scope: 'row' }, columnName(column.mark)),
+          h('td', { class: 'number' }, gain ? formatPoints(gain.total) : '–'),
+          h(
+            'td',
+            {},
+            gain ? part(gain.format, largest, 'format') : column === base && h('span', { class: 'muted' }, 'base'),
+          ),
+          h('td', {}, gain && (gain.knowledgeMeasured ? part(gain.knowledge, largest, 'knowledge') : 'unknown')),
+          h('td', { class: 'number' }, lost === null ? '–' : formatPoints(lost)),
+        );
+      }),
+    ),
+  );
+}
+
+/** The paired comparisons as figures, for those who want to check the sentences. */
+function figuresTable(base: MarkedColumn, compared: readonly Compared[]): HTMLElement | null {
+  const rows = compared.flatMap(({ column, comparison, among }) => (comparison ? [{ column, comparison, among }] : []));
+  if (rows.length === 0) return null;
+  return h(
+    'details',
+    { 'data-key': 'comparison-figures' },
+    h('summary', {}, 'Figures of the paired comparison'),
+    h(
+      'div',
+      { class: 'scroll-x', tabindex: 0, role: 'region', 'aria-label': 'Figures of the paired comparison, table' },
       h(
         'table',
-        {},
+        { class: 'comparison' },
         h(
           'thead',
           {},
           h(
             'tr',
             {},
-            h('th', { scope: 'col' }, isByMode(columns.map(({ mark }) => mark)) ? 'Mode' : 'Run'),
-            h('th', { scope: 'col', class: 'number', title: 'Difference of S in points' }, 'ΔS'),
-            h('th', { scope: 'col', title: 'K̄ · ΔF, with K̄ the mean knowledge of the two runs' }, 'from format'),
-            h(
-              'th',
-              { scope: 'col', title: 'F̄ · ΔK, with F̄ the mean format-following of the two runs' },
-              'from knowledge',
-            ),
-            h(
-              'th',
-              { scope: 'col', class: 'number', title: 'L − S: right by the lenient reading, but lost to the format' },
-              'L − S',
-            ),
+            h('th', { scope: 'col' }, `against ${base.mark.label}`),
+            ...comparisonFigures.map(({ label, title }) => h('th', { scope: 'col', class: 'number', title }, label)),
           ),
         ),
         h(
           'tbody',
           {},
-          ...columns.map(({ run, summary, mark }) => {
-            const gain = gains.find(({ id }) => id === run.id)?.gain;
-            return h(
+          ...rows.map(({ column, ...each }) =>
+            h(
               'tr',
               {},
-              h('th', { scope: 'row' }, columnName(mark)),
-              h('td', { class: 'number' }, gain ? formatPoints(gain.total) : '–'),
-              h('td', {}, gain ? part(gain.format, largest, 'format') : h('span', { class: 'muted' }, 'base')),
-              h('td', {}, gain && (gain.knowledgeMeasured ? part(gain.knowledge, largest, 'knowledge') : 'unknown')),
-              h('td', { class: 'number' }, lost(summary?.scores)),
-            );
-          }),
+              h('th', { scope: 'row' }, columnName(column.mark)),
+              ...comparisonFigures.map(({ of }) => h('td', { class: 'number' }, of(each))),
+            ),
+          ),
         ),
       ),
-      h(
-        'p',
-        { class: 'note' },
-        'Points of S. The split is exact: ΔS = K̄·ΔF + F̄·ΔK. L − S is what the format still takes from answers that are right.',
-      ),
-    ];
-  }
+    ),
+  );
 }
 
 /** A signed bar from the middle, with its figure. */
