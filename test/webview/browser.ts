@@ -10,7 +10,8 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 export const artifacts = join(root, 'test/.artifacts/webview');
 
-export type PageName = 'results' | 'leaderboard';
+const pageNames = ['results', 'leaderboard', 'predictor'] as const;
+export type PageName = (typeof pageNames)[number];
 export interface Theme {
   name: string;
   colorScheme: 'light' | 'dark';
@@ -43,8 +44,8 @@ export interface Bundles {
   styles: Record<PageName, string>;
 }
 
-/** Bundles the pages as scripts/build.mjs does, minified. */
-export async function bundlePages(): Promise<Bundles> {
+/** Bundles pages as scripts/build.mjs does, minified. */
+export async function bundlePages(pages: readonly PageName[] = pageNames): Promise<Bundles> {
   const bundle = async (page: PageName) => {
     const script = await build({
       absWorkingDir: root,
@@ -70,8 +71,11 @@ export async function bundlePages(): Promise<Bundles> {
     const bytes = script.outputFiles[0]?.contents.byteLength ?? 0;
     return { text: script.outputFiles[0]?.text ?? '', bytes, style: style.outputFiles[0]?.text ?? '' };
   };
-  const [results, leaderboard] = await Promise.all([bundle('results'), bundle('leaderboard')]);
-  return { scripts: { results, leaderboard }, styles: { results: results.style, leaderboard: leaderboard.style } };
+  const bundles = await Promise.all(pages.map(async (page) => [page, await bundle(page)] as const));
+  return {
+    scripts: Object.fromEntries(bundles) as Bundles['scripts'],
+    styles: Object.fromEntries(bundles.map(([page, { style }]) => [page, style])) as Bundles['styles'],
+  };
 }
 
 export const embed = (data: unknown): string => JSON.stringify(data).replaceAll('<', '\\u003c');
@@ -109,7 +113,8 @@ export async function startSession(bundles: Bundles): Promise<Session> {
   if (!browserPath) throw new Error('There is no Chromium.');
   const folder = mkdtempSync(join(tmpdir(), 'softbench-pages-'));
   mkdirSync(artifacts, { recursive: true });
-  for (const page of ['results', 'leaderboard'] as const) {
+  for (const page of pageNames) {
+    if (!bundles.scripts[page]) continue;
     writeFileSync(join(folder, `${page}.js`), bundles.scripts[page].text);
     writeFileSync(join(folder, `${page}.css`), bundles.styles[page]);
   }

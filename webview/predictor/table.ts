@@ -8,7 +8,7 @@ export interface Column {
   number?: boolean;
 }
 
-/** The first column names its row. */
+/** The first column names its row; where a row has fewer cells, its last one takes the rest of the width. */
 export function table(
   label: string,
   columns: readonly Column[],
@@ -17,7 +17,7 @@ export function table(
 ): HTMLElement {
   return h(
     'div',
-    { class: 'scroll-x', tabindex: 0, role: 'region', 'aria-label': label },
+    { class: 'scroll-x', tabindex: 0, role: 'region', 'aria-label': `${label}, table` },
     h(
       'table',
       { class: className },
@@ -42,7 +42,13 @@ export function table(
             ...cells.map((cell, at) =>
               at === 0
                 ? h('th', { scope: 'row', class: columns[at]?.number ? 'number' : null }, cell)
-                : h('td', { class: columns[at]?.number ? 'number' : null }, cell),
+                : h(
+                    'td',
+                    at === cells.length - 1 && cells.length < columns.length
+                      ? { colspan: columns.length - at }
+                      : { class: columns[at]?.number ? 'number' : null },
+                    cell,
+                  ),
             ),
           ),
         ),

@@ -3,9 +3,12 @@ import type { Estimate } from '../../src/shared/predictions.ts';
 
 const minus = (text: string): string => text.replace('-', '−');
 
-/** `0.934`; `–` where it is not a number. */
-export const fixed = (value: number, digits = 3): string =>
-  Number.isFinite(value) ? minus(value.toFixed(digits)) : '–';
+/** `0.934`; `–` where it is not a number; never `−0.0`. */
+export function fixed(value: number, digits = 3): string {
+  if (!Number.isFinite(value)) return '–';
+  const text = value.toFixed(digits);
+  return minus(Number(text) === 0 ? text.replace('-', '') : text);
+}
 
 /** Decimals that a standard deviation of this size supports; three where there is none. */
 const digitsFor = (mean: number, sd: number | null): number =>
