@@ -25,6 +25,7 @@ import type {
   WorkerApi,
 } from '../shared/protocol.ts';
 import type { Handlers } from '../shared/rpc.ts';
+import { tokensOfItem } from './score-tokens.ts';
 import { ModelShelf } from './shelf.ts';
 
 export interface WorkerRooms extends Omit<JobRooms, 'versions'> {
@@ -52,9 +53,14 @@ export interface WorkerRooms extends Omit<JobRooms, 'versions'> {
 export function workerHandlers(rooms: WorkerRooms): Handlers<WorkerApi> {
   const shelf = new ModelShelf(rooms.openModel);
   const inTurn = turnstile();
+  let jobs = 0;
+  const asJob: typeof inTurn = async (...given) => {
+    jobs++;
+    return inTurn(...given).finally(() => jobs--);
+  };
   return {
     runJob: (request, { signal, progress }) =>
-      inTurn(
+      asJob(
         signal,
         () =>
           progress({ kind: 'phase', phase: 'loading', mode: null, message: 'Waiting for the job before it to end' }),
@@ -76,10 +82,22 @@ export function workerHandlers(rooms: WorkerRooms): Handlers<WorkerApi> {
           }
         },
       ),
+    itemTokens: async (request, { signal, progress }) => {
+      // A look at an item is not worth the wait for a job of hours, nor its memory beside that of the job.
+      if (jobs > 0)
+        throw new HumanError('bad-input', 'The model cannot be asked now: a job is on.', {
+          todo: 'Ask again when it has ended, or stop it: it can be resumed.',
+        });
+      return inTurn(
+        signal,
+        () => progress({ message: 'Waiting for the item before it' }),
+        () => tokensOfItem(rooms, shelf, request, { signal, progress: (message) => progress({ message }) }),
+      );
+    },
     rescore: async (request, hooks) => rescore(request, { ...rooms, versions: await rooms.versions() }, hooks),
     inspectModel: ({ folder }) => rooms.inspectModel(folder),
     verifyModel: ({ folder, engine }, { signal, progress }) =>
-      inTurn(
+      asJob(
         signal,
         () => progress({ message: 'Waiting for the job before it to end' }),
         () => rooms.verifyModel(folder, engine, (message) => progress({ message })),
