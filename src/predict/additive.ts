@@ -22,8 +22,10 @@ export const additiveShrinkage = 0.5;
 export const additivePredictor: Predictor = {
   name: 'additive',
   title: 'model + task',
-  async fit(records, { signal }) {
+  async fit(training, { signal, development = [] }) {
     throwIfCancelled(signal);
+    // There is nothing to stop early and nothing to choose: it learns from both.
+    const records = [...training, ...development];
     const names = levels.map(() => new Map<string, number>());
     let effects = 0;
     const columns = levels.map((level, at) =>

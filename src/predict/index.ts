@@ -10,7 +10,11 @@ export {
   meanAndSd,
   type PredictorEvaluation,
 } from './evaluate.ts';
+export { type RecordFilters, studyFilters } from './filters.ts';
+export { type Mapping, readMapping } from './mapping.ts';
 export { baseline, predictorOf, predictors } from './predictors.ts';
+export { combineTables, type RecordSources, readRecordFile, readRecords } from './records.ts';
+export { runRecords } from './run-records.ts';
 export {
   type Fold,
   isSplitName,

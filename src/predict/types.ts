@@ -52,6 +52,8 @@ export interface LeftOut {
 export interface RecordTable {
   records: ScoreRecord[];
   leftOut: LeftOut[];
+  /** What was taken for granted, as sentences. */
+  notes?: string[];
 }
 
 export interface FitOptions {

@@ -1,0 +1,97 @@
+/**
+ * Which records are used. Left out by default is what flatters predictors, because it can be computed from other records:
+ * repeated configurations, aggregates, and metrics or subtasks that say the same as another in other numbers. The filters of Ye
+ * et al. (2023), section 2, are options.
+ */
+import { columnOf, subtaskOf } from './columns.ts';
+import { aggregateNames, derivedColumns, meanColumns } from './derived.ts';
+import type { LeftOutCounter } from './left-out.ts';
+import type { ScoreRecord } from './types.ts';
+
+export interface RecordFilters {
+  keepAggregates?: boolean;
+  /** Keep subtasks and metrics that are another one in other numbers. */
+  keepDerived?: boolean;
+  /** Only the metrics that the tasks' authors rank by. */
+  preferredOnly?: boolean;
+  /** Only these. */
+  metrics?: readonly string[];
+  families?: readonly string[];
+  /** Leave out subtasks on which everybody scores 0 by the preferred metric. */
+  dropAllZero?: boolean;
+  /** Leave out scores of fewer items; where nobody says their number they stay. */
+  leastItems?: number;
+}
+
+/** The filters of the study. */
+export const studyFilters: RecordFilters = {
+  preferredOnly: true,
+  metrics: ['exact_str_match', 'multiple_choice_grade', 'rougeLsum'],
+  families: ['BIG-G sparse', 'BIG-G T=0', 'BIG-G T=1', 'PaLM', 'GPT', 'Gopher'],
+  dropAllZero: true,
+  leastItems: 101,
+};
+
+export const configurationWords = ({ model, subtask, task, shots, mode, metric }: ScoreRecord): string =>
+  `${model} on ${subtask === task || subtask.startsWith(task) ? subtask : `${task} (${subtask})`}, ${mode ?? `${shots}-shot`}, ${metric}`;
+
+/** The records that stay, in their order. Of records of one configuration the first stays. */
+export function filteredRecords(
+  all: readonly ScoreRecord[],
+  filters: RecordFilters,
+  leftOut: LeftOutCounter,
+): ScoreRecord[] {
+  let records = withoutRepeated(all, leftOut);
+  /** Leaves out those with a reason; null: stays. */
+  const leave = (reasonOf: (record: ScoreRecord) => string | null): void => {
+    records = records.filter((record) => {
+      const reason = reasonOf(record);
+      if (reason !== null) leftOut.add(reason, configurationWords(record));
+      return reason === null;
+    });
+  };
+  const { families, metrics, leastItems } = filters;
+  if (families) leave(({ family }) => (families.includes(family) ? null : 'families that were not asked for'));
+  if (filters.dropAllZero) {
+    const some = new Set(records.filter(({ preferred, score }) => preferred && score > 0).map(subtaskOf));
+    const known = new Set(records.filter(({ preferred }) => preferred).map(subtaskOf));
+    leave((record) =>
+      known.has(subtaskOf(record)) && !some.has(subtaskOf(record)) ? 'subtasks on which everybody scores 0' : null,
+    );
+  }
+  if (filters.preferredOnly) leave(({ preferred }) => (preferred ? null : 'metrics that are not the preferred one'));
+  if (metrics) leave(({ metric }) => (metrics.includes(metric) ? null : 'metrics that were not asked for'));
+  if (leastItems !== undefined)
+    leave(({ n }) => (n === null || n >= leastItems ? null : `scores of fewer than ${leastItems} items`));
+  if (!filters.keepAggregates) {
+    const named = aggregateNames(records);
+    leave((record) => (named.has(subtaskOf(record)) ? 'aggregates of other records' : null));
+    const means = meanColumns(records);
+    leave((record) => (means.has(columnOf(record)) ? 'aggregates of other records: equal to their mean' : null));
+  }
+  if (!filters.keepDerived) {
+    const derived = derivedColumns(records);
+    leave((record) =>
+      derived.has(columnOf(record)) ? 'scores that follow from another metric or subtask of the same models' : null,
+    );
+  }
+  return records;
+}
+
+function withoutRepeated(records: readonly ScoreRecord[], leftOut: LeftOutCounter): ScoreRecord[] {
+  const seen = new Map<string, ScoreRecord>();
+  return records.filter((record) => {
+    const key = `${record.model}\n${columnOf(record)}`;
+    const first = seen.get(key);
+    if (!first) {
+      seen.set(key, record);
+      return true;
+    }
+    const same = Math.abs(first.score - record.score) < 1e-9;
+    leftOut.add(
+      same ? 'records that repeat another' : 'further scores of a configuration that has one, and differ from it',
+      configurationWords(record),
+    );
+    return false;
+  });
+}

@@ -1,0 +1,76 @@
+/** One table of records out of many sources, with what is not used and why. */
+import { readFile, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { RunFolder } from '../runs/index.ts';
+import { HumanError } from '../shared/errors.ts';
+import { bigBenchRecords, isBigBenchResult } from './big-bench-records.ts';
+import { filteredRecords, type RecordFilters } from './filters.ts';
+import { LeftOutCounter } from './left-out.ts';
+import { emptyMapping, type Mapping, readMapping } from './mapping.ts';
+import { runRecords } from './run-records.ts';
+import { readTable } from './table-files.ts';
+import type { RecordTable } from './types.ts';
+
+export interface RecordSources {
+  /** Runs of a store, newest first. */
+  runs?: readonly RunFolder[];
+  /** CSV and JSON files, BIG-bench's result files, and mapping files that name their table. */
+  files?: readonly string[];
+  /** Says what the columns of `files` are. */
+  mapping?: Mapping;
+}
+
+/**
+ * Reads all sources and leaves out what flatters predictors. Of two records of one configuration the first stands: runs before
+ * files, newer runs before older ones, files in their order.
+ * @throws HumanError where a file cannot be read
+ */
+export async function readRecords(
+  { runs = [], files = [], mapping }: RecordSources,
+  filters: RecordFilters = {},
+): Promise<RecordTable> {
+  const tables = [runRecords(runs)];
+  for (const file of files) tables.push(await readRecordFile(file, mapping));
+  return combineTables(tables, filters);
+}
+
+/** Records of one file, not yet filtered. */
+export async function readRecordFile(file: string, mapping: Mapping = emptyMapping): Promise<RecordTable> {
+  if ((await stat(file).catch(() => null))?.isDirectory())
+    throw new HumanError('bad-input', 'This is a folder, not a file with scores.', { place: { file } });
+  if (/\.ya?ml$/i.test(file)) {
+    const own = await readMapping(file);
+    if (own.table === null)
+      throw new HumanError('bad-input', 'The mapping file does not say which table it is for.', {
+        place: { file },
+        todo: 'Give it the key `table`, or name it with --mapping.',
+      });
+    return readTable(resolve(dirname(file), own.table), own);
+  }
+  if (/\.json$/i.test(file) && mapping === emptyMapping) {
+    const value = await jsonOf(file);
+    if (isBigBenchResult(value)) return bigBenchRecords(value, file);
+  }
+  return readTable(file, mapping);
+}
+
+/** Null where it is no JSON: the reader of tables says what is wrong with it. */
+async function jsonOf(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as unknown;
+  } catch {
+    return null;
+  }
+}
+
+/** Puts tables of sources together, the first in front, and filters them. */
+export function combineTables(tables: readonly RecordTable[], filters: RecordFilters = {}): RecordTable {
+  const leftOut = new LeftOutCounter();
+  for (const table of tables) leftOut.addAll(table.leftOut);
+  const records = filteredRecords(
+    tables.flatMap((table) => table.records),
+    filters,
+    leftOut,
+  );
+  return { records, leftOut: leftOut.list(), notes: tables.flatMap(({ notes }) => notes ?? []) };
+}
