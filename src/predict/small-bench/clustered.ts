@@ -27,7 +27,7 @@ export const kMeansValueSearch: SubsetSearch = {
     const values = taskValues(context, evaluations);
     let step = values.next();
     for (let at = 0; !step.done; at++) {
-      yield { ...step.value, value: Number.NEGATIVE_INFINITY, done: (0.9 * at) / evaluations };
+      yield { ...step.value, done: (0.9 * at) / evaluations, provisional: true };
       step = values.next();
     }
     const worth = step.value;

@@ -37,7 +37,7 @@ export interface GrowingSubset {
 }
 
 /** A fold as it is computed with. */
-interface PreparedFold {
+export interface PreparedFold {
   rows: number;
   covariance: Float64Array;
   noise: Float64Array;
@@ -58,9 +58,9 @@ export class ClosedFormObjective implements SubsetObjective {
   private readonly folds: readonly PreparedFold[];
   private readonly gaps: boolean;
 
-  constructor(table: ScoreTable, folds: readonly ObjectiveFold[]) {
-    this.subtasks = table.subtasks.length;
-    this.folds = folds.map((fold) => prepare(table, fold));
+  constructor(subtasks: number, folds: readonly PreparedFold[]) {
+    this.subtasks = subtasks;
+    this.folds = folds;
     this.gaps = this.folds.some(({ present }) => present !== null);
   }
 
@@ -79,17 +79,17 @@ export class ClosedFormObjective implements SubsetObjective {
     );
   }
 
-  /** Predicted scores of each fold's held-out rows given the subset: [rows, subtasks], those measured as they were measured. */
-  predictions(subset: readonly number[]): Float64Array[] {
-    return this.folds.map((fold) => {
-      const rest = residualsGiven(fold, subset, this.subtasks);
-      const selected = new Set(subset);
-      return rest.map((residual, cell) => {
-        // Where nothing was measured, residuals given the subset are minus what the subset has changed.
-        const score = (fold.residuals[cell] as number) + (fold.expected[cell] as number);
-        if (selected.has(cell % this.subtasks) && (fold.present === null || fold.present[cell] === 1)) return score;
-        return Math.min(1, Math.max(0, score - residual));
-      });
+  /** Scores of a fold's held-out rows as the subset foretells them, within 0 and 1; those of the subset as measured. [rows, subtasks] */
+  predictions(subset: readonly number[], at: number): Float64Array {
+    const fold = this.folds[at];
+    if (!fold) throw new RangeError(`There is no fold ${at}.`);
+    const left = residualsGiven(fold, subset, this.subtasks);
+    const selected = new Set(subset);
+    return left.map((residual, cell) => {
+      // score − what is left = what is foretold; where no score is, "score" is what was expected, and the difference the same.
+      const score = (fold.residuals[cell] as number) + (fold.expected[cell] as number);
+      const isMeasured = selected.has(cell % this.subtasks) && (fold.present === null || fold.present[cell] === 1);
+      return isMeasured ? score : Math.min(1, Math.max(0, score - residual));
     });
   }
 
@@ -105,7 +105,8 @@ export class ClosedFormObjective implements SubsetObjective {
   }
 }
 
-function prepare(table: ScoreTable, { held, learnFrom }: ObjectiveFold): PreparedFold {
+/** Learns what a fold needs: once, however many subsets and objectives it is used for. */
+export function prepareFold(table: ScoreTable, { held, learnFrom }: ObjectiveFold): PreparedFold {
   const width = table.subtasks.length;
   const { covariance, noise, expected } = learnTaskCovariance(table, learnFrom, held);
   const residuals = new Float64Array(held.length * width);

@@ -47,6 +47,8 @@ export interface SearchStep {
   value: number;
   /** Share of the search that is done, from 0 to 1. */
   done: number;
+  /** Stands in for what the search is after until it has found some: then it counts no more. */
+  provisional?: true;
 }
 
 /** A way to look for a subset. It hands over every subset that may be the best so far, and ends by itself. */
@@ -86,7 +88,7 @@ const turn = 20;
 
 /**
  * Runs a search. Stopped or out of time, it returns the best of what it has seen; there is always a subset, if only the empty
- * one. The value of the best never falls.
+ * one. The value of the best never falls, but where a provisional subset gives way.
  */
 export async function runSearch(
   search: SubsetSearch,
@@ -108,6 +110,7 @@ export async function runSearch(
     ended: 'done',
   };
   let lastTurn = begun;
+  let standsIn = true;
   const steps = search.run({ objective, budget, random: new Random(seed), evaluations, vectors });
   for (;;) {
     best.evaluations = objective.evaluations - before;
@@ -120,9 +123,11 @@ export async function runSearch(
       best.done = 1;
       break;
     }
-    const { subset, value, done } = step.value;
+    const { subset, value, done, provisional } = step.value;
     best.done = done;
-    const better = value > best.value && fits(budget, subset);
+    const better =
+      fits(budget, subset) && (value > best.value || (standsIn && !provisional)) && !(provisional && !standsIn);
+    if (better) standsIn = provisional === true;
     if (better) Object.assign(best, { subset: [...subset], value, cost: costOf(budget, subset) });
     const now = performance.now();
     if (now - lastTurn > turn) {

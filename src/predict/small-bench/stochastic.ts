@@ -71,7 +71,7 @@ export const geneticSearch: SubsetSearch = {
   *run({ objective, budget, random, evaluations }) {
     const valued = new Map<string, number>();
     let used = 0;
-    const valueOf = (subset: readonly number[]): number => {
+    const judge = (subset: readonly number[]): number => {
       const key = [...subset].sort((a, b) => a - b).join(' ');
       const value = valued.get(key) ?? objective.value(subset);
       if (!valued.has(key)) used++;
@@ -81,8 +81,8 @@ export const geneticSearch: SubsetSearch = {
     let living: { subset: number[]; value: number }[] = [];
     for (let at = 0; at < population; at++) {
       const subset = randomSubset(budget, random);
-      living.push({ subset, value: valueOf(subset) });
-      yield { subset, value: valueOf(subset), done: Math.min(1, used / evaluations) };
+      living.push({ subset, value: judge(subset) });
+      yield { subset, value: judge(subset), done: Math.min(1, used / evaluations) };
     }
     const tournament = (): number[] => {
       const [a, b] = [living[random.below(living.length)], living[random.below(living.length)]];
@@ -98,7 +98,7 @@ export const geneticSearch: SubsetSearch = {
         for (const k of union) if (fits(budget, [...child, k])) child.push(k);
         child = filledAtRandom(budget, child, random);
         if (random.uniform() < mutationRate) child = neighbour(budget, child, random);
-        const value = valueOf(child);
+        const value = judge(child);
         next.push({ subset: child, value });
         yield { subset: child, value, done: Math.min(1, used / evaluations) };
       }

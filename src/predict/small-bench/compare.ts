@@ -1,0 +1,429 @@
+/**
+ * Small benches of several sizes and searches, measured on families that the searches have not seen, and compared with random
+ * subsets and with lists of others.
+ *
+ * Nested folds (Ye, Fu, Ren and Jia 2023, section 4.1): with 6 families there are 30 ordered pairs of a family that is
+ * searched with (dev) and one that is measured with (test), the other four being learned from. For each test family a search
+ * maximises the mean R² over its five dev families; the subset found is then measured on the test family.
+ */
+import { kendallTauB, spearmanRho } from '../../metrics/rank-correlation.ts';
+import { HumanError } from '../../shared/errors.ts';
+import { Random } from '../../shared/random.ts';
+import { meanAndSd } from '../evaluate.ts';
+import { fixedLists, knownOf } from './fixed-lists.ts';
+import { ClosedFormObjective, prepareFold } from './objective.ts';
+import {
+  type Budget,
+  costOf,
+  countBudget,
+  type FoundSubset,
+  fits,
+  randomSubset,
+  runSearch,
+  type SubsetSearch,
+} from './search.ts';
+import type { ScoreTable } from './table.ts';
+import { spectralVectors } from './vectors.ts';
+
+/** A budget with what it is called: a number of subtasks, or a cost with its unit. */
+export interface NamedBudget extends Budget {
+  /** For people: `8`, `30 min`. */
+  title: string;
+}
+
+export interface SmallBenchOptions {
+  seed?: number;
+  /** Subsets that searches without an end look at. Default: 1000. */
+  evaluations?: number;
+  /** Random subsets of each size. Default: 100. */
+  randomSubsets?: number;
+  /** Parts that families are put together to, where there are more. Default: 6. */
+  groups?: number;
+  signal?: AbortSignal;
+  /** Longest time of all searches together, in seconds. */
+  seconds?: number;
+  /** Vectors for searches that cluster, learned of the rows given. Default: {@link spectralVectors}. */
+  vectors?(learnFrom: readonly number[]): Promise<Float64Array[]> | Float64Array[];
+  progress?(progress: { message: string; fraction: number }, soFar: SmallBenchComparison): void;
+}
+
+/** Of R² over held-out groups. */
+export interface Recovery {
+  mean: number | null;
+  /** Over the groups; null where there is one only. */
+  sd: number | null;
+}
+
+/** How the models rank by what is foretold of all subtasks, against how they rank by what was measured. */
+export interface RankingRecovery {
+  models: number;
+  tau: number;
+  rho: number;
+}
+
+export interface SmallBenchPoint {
+  budget: string;
+  /** The subset that is found with all families, as names; for use. */
+  subtasks: string[];
+  positions: number[];
+  cost: number;
+  /** Mean R² on the families that it was searched with: higher than on new ones. */
+  inSample: number;
+  /** Mean R² on families that a search in the same way had not seen; null where it was stopped before. */
+  recovery: Recovery | null;
+  ranking: RankingRecovery | null;
+  /** The size of random subsets that recover as much, on average; null where the largest ones measured do less. */
+  randomSize: number | null;
+  ended: FoundSubset['ended'];
+}
+
+export interface SmallBenchCurve {
+  search: string;
+  title: string;
+  points: SmallBenchPoint[];
+}
+
+export interface RandomSubsets {
+  budget: string;
+  /** Quantiles of the mean R²: 5 %, 50 % and 95 % of the random subsets. */
+  low: number;
+  median: number;
+  high: number;
+  mean: number;
+  /** Median over the subsets. */
+  tau: number;
+  subsets: number;
+  /** Mean number of subtasks. */
+  size: number;
+}
+
+export interface FixedListRecovery {
+  name: string;
+  title: string;
+  /** Of the list, and those among the records. */
+  size: number;
+  known: number;
+  cost: number;
+  recovery: Recovery;
+  ranking: RankingRecovery | null;
+}
+
+export interface SmallBenchComparison {
+  rows: number;
+  subtasks: number;
+  /** What is held out together: names of families, or of models where there are too few families. */
+  groups: string[][];
+  heldOut: 'families' | 'models';
+  /** R² with nothing known of the held-out families. */
+  nothing: Recovery | null;
+  curves: SmallBenchCurve[];
+  random: RandomSubsets[];
+  fixed: FixedListRecovery[];
+  evaluations: number;
+  seconds: number;
+  ended: FoundSubset['ended'];
+}
+
+/** Fewer groups than this leave nothing to learn from when one is searched with and one measured with. */
+const fewestGroups = 3;
+
+/**
+ * Looks for small benches and measures them. First come the subsets for use, then what they are compared with, then the
+ * searches that measure them; stopped or out of time, it returns what it has.
+ * @throws HumanError where a budget leaves nothing to foretell
+ */
+export async function findSmallBenches(
+  table: ScoreTable,
+  searches: readonly SubsetSearch[],
+  budgets: readonly NamedBudget[],
+  options: SmallBenchOptions = {},
+): Promise<SmallBenchComparison> {
+  const { seed = 0, evaluations = 1000, randomSubsets = 100, groups: parts = 6, signal, progress } = options;
+  const begun = performance.now();
+  const elapsed = (): number => (performance.now() - begun) / 1000;
+  const width = table.subtasks.length;
+  for (const budget of budgets) {
+    const cheapest = Math.min(...budget.costs);
+    if (cheapest > budget.limit)
+      throw new HumanError('bad-input', `No subtask is within the budget of ${budget.title}.`, {
+        todo: 'Choose a larger budget.',
+      });
+    if (fits(budget, [...Array(width).keys()]))
+      throw new HumanError(
+        'bad-input',
+        `All ${width} subtasks are within the budget of ${budget.title}: nothing is left to foretell.`,
+        {
+          todo: 'Choose a smaller budget.',
+        },
+      );
+  }
+  const { groups, heldOut, names } = foldGroups(table, parts);
+  const out: SmallBenchComparison = {
+    rows: table.rows.length,
+    subtasks: width,
+    groups: names,
+    heldOut,
+    nothing: null,
+    curves: searches.map(({ name, title }) => ({ search: name, title, points: [] })),
+    random: [],
+    fixed: [],
+    evaluations: 0,
+    seconds: 0,
+    ended: 'done',
+  };
+  // Searches share the time: each may take its part of what is left.
+  const runs = searches.length * budgets.length * (groups.length + 1);
+  let run = 0;
+  const work = runs + budgets.length + groups.length;
+  let worked = 0;
+  const over = (): boolean => {
+    if (signal?.aborted) out.ended = 'stopped';
+    else if (elapsed() > (options.seconds ?? Number.POSITIVE_INFINITY)) out.ended = 'time';
+    return out.ended !== 'done';
+  };
+  const tell = async (message: string): Promise<void> => {
+    out.seconds = elapsed();
+    progress?.({ message, fraction: Math.min(1, worked / work) }, out);
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  const search = async (
+    one: SubsetSearch,
+    objective: ClosedFormObjective,
+    budget: NamedBudget,
+    vectors: readonly Float64Array[],
+    message: string,
+  ): Promise<FoundSubset> => {
+    const left = (options.seconds ?? Number.POSITIVE_INFINITY) - elapsed();
+    const found = await runSearch(one, objective, budget, vectors, {
+      seed,
+      evaluations,
+      ...(signal && { signal }),
+      seconds: Math.max(0, left / Math.max(1, runs - run)),
+      progress: ({ value, done }) =>
+        progress?.(
+          { message: `${message}: R² ${value.toFixed(3)}`, fraction: Math.min(1, (worked + done) / work) },
+          out,
+        ),
+    });
+    run++;
+    worked++;
+    out.evaluations += found.evaluations;
+    return found;
+  };
+  const rowsBut = (...without: number[]): number[] =>
+    groups.flatMap((rows, at) => (without.includes(at) ? [] : rows)).sort((a, b) => a - b);
+  const vectorsOf = async (rows: readonly number[]): Promise<readonly Float64Array[]> =>
+    options.vectors ? options.vectors(rows) : spectralVectors(table, rows);
+
+  // For use: one family held out at a time, all others learned from.
+  const whole = new ClosedFormObjective(
+    width,
+    groups.map((held, at) => prepareFold(table, { held, learnFrom: rowsBut(at) })),
+  );
+  out.nothing = recovery(whole.values([]));
+  const allVectors = await vectorsOf([...table.rows.keys()]);
+  for (const [at, one] of searches.entries())
+    for (const budget of budgets) {
+      if (over()) break;
+      const found = await search(one, whole, budget, allVectors, `${one.title}, ${budget.title}`);
+      if (found.ended === 'stopped') out.ended = 'stopped';
+      out.curves[at]?.points.push({
+        budget: budget.title,
+        subtasks: found.subset.map((k) => table.subtasks[k]?.name ?? ''),
+        positions: found.subset,
+        cost: costOf(budget, found.subset),
+        inSample: found.value,
+        recovery: null,
+        ranking: null,
+        randomSize: null,
+        ended: found.ended,
+      });
+      await tell(`${one.title}, ${budget.title}: found`);
+    }
+
+  // Ordered pairs: [test][dev], of which the same fold serves as [dev][test] the other way round.
+  const pairs = groups.map(() => new Map<number, ReturnType<typeof prepareFold>>());
+  for (const [held, rows] of groups.entries()) {
+    if (over()) return finish();
+    for (const other of groups.keys())
+      if (other !== held) pairs[held]?.set(other, prepareFold(table, { held: rows, learnFrom: rowsBut(held, other) }));
+    worked++;
+    await tell(`Folds: ${names[held]?.join(', ')} held out`);
+  }
+  const tests = groups.map((_, test) => new ClosedFormObjective(width, [...(pairs[test]?.values() ?? [])]));
+  const measured = (subset: readonly number[]): Recovery => recovery(tests.map((test) => test.value(subset)));
+  const rankedBy = (subsetOf: (group: number) => readonly number[]): RankingRecovery | null =>
+    ranking(table, groups, (group) => whole.predictions(subsetOf(group), group));
+
+  for (const list of fixedLists) {
+    const known = knownOf(table, list);
+    // All of the table, or hardly any of the list, is no comparison.
+    if (known.length < 2 || known.length === width) continue;
+    out.fixed.push({
+      name: list.name,
+      title: list.title,
+      size: list.subtasks.length,
+      known: known.length,
+      cost: budgets[0] ? costOf(budgets[0], known) : known.length,
+      recovery: measured(known),
+      ranking: rankedBy(() => known),
+    });
+  }
+  const random = new Random(seed + 1);
+  for (const budget of budgets) {
+    if (over()) return finish();
+    const values: number[] = [];
+    const taus: number[] = [];
+    let size = 0;
+    for (let at = 0; at < randomSubsets && !signal?.aborted; at++) {
+      const subset = randomSubset(budget, random);
+      size += subset.length / randomSubsets;
+      values.push(measured(subset).mean ?? Number.NaN);
+      taus.push(rankedBy(() => subset)?.tau ?? Number.NaN);
+      if (at % 10 === 9) await tell(`random subsets, ${budget.title}: ${at + 1} of ${randomSubsets}`);
+    }
+    // Quantiles of a part are of no use: a stopped part is left out.
+    if (values.length < randomSubsets) return finish();
+    out.random.push({
+      budget: budget.title,
+      low: quantile(values, 0.05),
+      median: quantile(values, 0.5),
+      high: quantile(values, 0.95),
+      mean: values.reduce((sum, value) => sum + value, 0) / values.length,
+      tau: quantile(taus, 0.5),
+      subsets: values.length,
+      size,
+    });
+    worked++;
+    await tell(`random subsets, ${budget.title}`);
+  }
+
+  const vectorsWithout = await Promise.all(groups.map((_, test) => vectorsOf(rowsBut(test))));
+  for (const [at, one] of searches.entries())
+    for (const [position, budget] of budgets.entries()) {
+      const point = out.curves[at]?.points[position];
+      if (!point || over()) return finish();
+      const values: number[] = [];
+      const subsets: number[][] = [];
+      for (const test of groups.keys()) {
+        const devFolds = [...groups.keys()].flatMap((dev) => (dev === test ? [] : (pairs[dev]?.get(test) ?? [])));
+        const found = await search(
+          one,
+          new ClosedFormObjective(width, devFolds),
+          budget,
+          vectorsWithout[test] ?? [],
+          `${one.title}, ${budget.title}, measured with ${names[test]?.join(', ')}`,
+        );
+        if (found.ended === 'stopped') out.ended = 'stopped';
+        if (over()) return finish();
+        subsets.push(found.subset);
+        values.push(tests[test]?.value(found.subset) ?? Number.NaN);
+      }
+      point.recovery = recovery(values);
+      point.ranking = rankedBy((group) => subsets[group] ?? []);
+      point.randomSize = randomSizeOf(out.random, point.recovery.mean);
+      await tell(`${one.title}, ${budget.title}: measured`);
+    }
+  return finish();
+
+  function finish(): SmallBenchComparison {
+    out.seconds = elapsed();
+    return out;
+  }
+}
+
+/** Rows that are held out together: families, put together to a few parts of about as many rows; models where families are few. */
+export function foldGroups(
+  table: ScoreTable,
+  parts: number,
+): { groups: number[][]; names: string[][]; heldOut: 'families' | 'models' } {
+  const families = new Set(table.rows.map(({ family }) => family));
+  const heldOut = families.size >= fewestGroups ? 'families' : 'models';
+  const members = new Map<string, number[]>();
+  for (const [at, { family, model }] of table.rows.entries()) {
+    const key = heldOut === 'families' ? family : model;
+    members.set(key, [...(members.get(key) ?? []), at]);
+  }
+  if (members.size < fewestGroups)
+    throw new HumanError(
+      'bad-input',
+      `The table has ${members.size} models: a small bench is measured with at least ${fewestGroups} models or families held out in turn.`,
+      {
+        todo: 'Add records of more models.',
+      },
+    );
+  const groups = Array.from({ length: Math.min(parts, members.size) }, () => ({
+    rows: [] as number[],
+    names: [] as string[],
+  }));
+  for (const [name, rows] of [...members].sort((a, b) => b[1].length - a[1].length)) {
+    const smallest = groups.reduce((a, b) => (b.rows.length < a.rows.length ? b : a));
+    smallest.rows.push(...rows);
+    smallest.names.push(name);
+  }
+  return { groups: groups.map(({ rows }) => rows), names: groups.map(({ names }) => names), heldOut };
+}
+
+const recovery = (values: readonly number[]): Recovery =>
+  meanAndSd(values.map((value) => (Number.isFinite(value) ? value : null)));
+
+/**
+ * Rank correlations of the rows' mean scores, foretold and measured. With gaps, a row's mean is that of its differences from
+ * the subtasks' means, so that a row with hard subtasks only is not below others.
+ */
+function ranking(
+  table: ScoreTable,
+  groups: readonly (readonly number[])[],
+  predicted: (group: number) => Float64Array,
+): RankingRecovery | null {
+  const width = table.subtasks.length;
+  const means = Float64Array.from({ length: width }, (_, k) => {
+    const known = table.rows
+      .flatMap((_, row) => table.scores[row * width + k] ?? [])
+      .filter((score) => !Number.isNaN(score));
+    return known.reduce((sum, score) => sum + score, 0) / known.length;
+  });
+  const said: number[] = [];
+  const measured: number[] = [];
+  for (const [group, rows] of groups.entries()) {
+    const scores = predicted(group);
+    for (const [at, row] of rows.entries()) {
+      let [a, b, n] = [0, 0, 0];
+      for (let k = 0; k < width; k++) {
+        const score = table.scores[row * width + k] as number;
+        if (Number.isNaN(score)) continue;
+        a += (scores[at * width + k] as number) - (means[k] as number);
+        b += score - (means[k] as number);
+        n++;
+      }
+      said.push(a / n);
+      measured.push(b / n);
+    }
+  }
+  const tau = kendallTauB(said, measured);
+  return Number.isNaN(tau) ? null : { models: said.length, tau, rho: spearmanRho(said, measured) };
+}
+
+/** Between the sizes measured, R² is taken to grow evenly. */
+function randomSizeOf(random: readonly RandomSubsets[], value: number | null): number | null {
+  if (value === null) return null;
+  const sorted = [...random].sort((a, b) => a.size - b.size);
+  for (const [at, { size, mean }] of sorted.entries()) {
+    if (mean < value) continue;
+    const before = sorted[at - 1];
+    if (!before || before.mean >= mean) return size;
+    return before.size + ((size - before.size) * (value - before.mean)) / (mean - before.mean);
+  }
+  return null;
+}
+
+function quantile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = share * (sorted.length - 1);
+  const [low, high] = [sorted[Math.floor(at)] ?? Number.NaN, sorted[Math.ceil(at)] ?? Number.NaN];
+  return low + (high - low) * (at - Math.floor(at));
+}
+
+/** Budgets of numbers of subtasks. */
+export const countBudgets = (subtasks: number, counts: readonly number[]): NamedBudget[] =>
+  counts.map((count) => ({ ...countBudget(subtasks, count), title: `${count}` }));
