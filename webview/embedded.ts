@@ -101,6 +101,8 @@ export function embeddedResults(data: EmbeddedData): Client<ResultsPageApi> {
     view: () => Promise.resolve({ ...data.view, job: null }),
     items: ({ run, from, limit }) => Promise.resolve((data.items[run] ?? []).slice(from, from + limit)),
     detail: ({ index }) => Promise.resolve(data.details?.find((detail) => detail.index === index) ?? goldOf(index)),
+    tokens: notHere,
+    mark: notHere,
     openSource: notHere,
     stop: notHere,
     resume: notHere,

@@ -418,7 +418,8 @@ export interface ItemDetail {
   prompts: { run: string; parts: { kind: string; text: string }[] }[];
   records: { run: string; record: ItemRecord }[];
   gold: string;
-  source: { file: string; line: number } | null;
+  /** Where the item stands in the data. `isText` false: in a file that no editor shows; `line` is then the row. */
+  source: { file: string; line: number; isText?: false } | null;
 }
 
 export type ResultsPageApi = {

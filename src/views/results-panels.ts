@@ -1,18 +1,19 @@
 /** Results panels: one editor tab per benchmark × model, live while a job runs, found again after a restart. */
 import * as vscode from 'vscode';
-import type { Benchmark, Item } from '../benchmark/types.ts';
+import type { DiskRunStore } from '../runs/index.ts';
 import { HumanError, sentenceOf } from '../shared/errors.ts';
-import { isImportedPlace } from '../shared/imported.ts';
 import { rowOf } from '../shared/item-rows.ts';
-import { usesExamples, usesSoftPrompt } from '../shared/modes.ts';
-import type { ItemDetail, ResultsPageApi, ResultsPageEvents, ResultsView } from '../shared/protocol.ts';
-import type { ItemRecord, RunFile } from '../shared/results.ts';
+import type { ResultsPageApi, ResultsPageEvents, ResultsView } from '../shared/protocol.ts';
+import type { RunFile } from '../shared/results.ts';
 import { connect, type Handlers, serve } from '../shared/rpc.ts';
+import type { WorkerClient } from '../worker/index.ts';
 import { throttle } from './emitter.ts';
+import { ItemInspector } from './item-inspector.ts';
 import { type Job, type JobQueue, jobSubject, subjectOf } from './jobs.ts';
-import { LiveResults, type ResultsReader, type Subject } from './live-results.ts';
+import { LiveResults, type Subject } from './live-results.ts';
 import { pageChannel, pageHtml, pageOptions } from './page.ts';
 import type { RunIndex } from './run-index.ts';
+import { settings } from './settings.ts';
 
 export const resultsViewType = 'softbench.results';
 
@@ -22,6 +23,7 @@ export interface ResultsPanelHost {
   queue: JobQueue;
   runs: RunIndex;
   resume(subject: Subject): Promise<void>;
+  worker(): Promise<WorkerClient>;
 }
 
 export class ResultsPanels implements vscode.WebviewPanelSerializer<Subject>, vscode.Disposable {
@@ -102,13 +104,19 @@ class ResultsPanel {
   readonly #subscriptions: { dispose(): void }[] = [];
   #problem: string | null = null;
   #loaded: Promise<void> | null = null;
-  #benchmark: { stamp: string; items: Promise<{ benchmark: Benchmark; items: readonly Item[] }> } | null = null;
+  readonly #inspector: ItemInspector;
 
   constructor(host: ResultsPanelHost, panel: vscode.WebviewPanel, subject: Subject) {
     this.#host = host;
     this.panel = panel;
     this.#results = new LiveResults(subject);
     this.#key = subjectOf(subject.benchmarkFile, subject.modelFolder);
+    this.#inspector = new ItemInspector({
+      storeOf: (run) => this.#storeOf(run),
+      worker: async () => (await host.worker()).call,
+      engine: () => settings.engine,
+      isBusy: () => host.queue.running !== null,
+    });
     const channel = pageChannel(panel.webview);
     this.#page = connect<ResultsPageEvents>(channel);
     const stopServing = serve<ResultsPageApi>(channel, this.#handlers());
@@ -153,7 +161,9 @@ class ResultsPanel {
 
   async view(): Promise<ResultsView> {
     await this.#ensureLoaded();
-    return this.#results.view(this.#job, this.#problem);
+    const view = this.#results.view(this.#job, this.#problem);
+    const { marks, problems } = await this.#inspector.marks(view.columns.map(({ run }) => run));
+    return { ...view, marks, markProblems: problems };
   }
 
   get #job(): Job | null {
@@ -189,7 +199,9 @@ class ResultsPanel {
         const store = await this.#storeOf(run);
         return (await store.readItems(run, from, { limit, bytes: messageBytes })).map(rowOf);
       },
-      detail: ({ index }) => this.#detail(index),
+      detail: async ({ index }) => this.#inspector.detail(index, await this.#shownRuns()),
+      tokens: (of, { signal, progress }) => this.#inspector.tokens(of, { signal, onProgress: progress }),
+      mark: async ({ index, mark }) => this.#inspector.mark(index, mark, await this.#shownRuns()),
       openSource: ({ file, line }) => openAt(file, line),
       stop: () => {
         const job = this.#job;
@@ -202,7 +214,7 @@ class ResultsPanel {
     };
   }
 
-  async #storeOf(run: string): Promise<ResultsReader> {
+  async #storeOf(run: string): Promise<DiskRunStore> {
     const { runs } = this.#host;
     // A run that has just begun is not in the list yet.
     if (!runs.storeOf(run)) await runs.refresh();
@@ -211,68 +223,8 @@ class ResultsPanel {
     return store;
   }
 
-  async #detail(index: number): Promise<ItemDetail> {
-    const { columns } = await this.view();
-    const records: { run: RunFile; record: ItemRecord }[] = [];
-    for (const { run } of columns) {
-      const record = await (await this.#storeOf(run.id)).readItem(run.id, index);
-      if (record) records.push({ run, record });
-    }
-    const detail: ItemDetail = {
-      index,
-      prompts: [],
-      records: records.map(({ run, record }) => ({ run: run.id, record })),
-      gold: records[0]?.record.gold ?? '',
-      source: null,
-    };
-    try {
-      const { benchmark, items } = await this.#openBenchmark();
-      const { chatOf } = await import('../benchmark/index.ts');
-      const item = items.find((one) => one.index === index);
-      if (!item) return detail;
-      for (const { run } of records) {
-        const prompt = await benchmark
-          .withChat(chatOf(run.settings.chat))
-          .prompt(item, usesExamples(run.mode) ? run.settings.shots : 0);
-        const parts: { kind: string; text: string }[] = [];
-        // The text is rendered again: where the file has changed since, it need not be what the model saw.
-        if (run.benchmark.digests.config !== benchmark.configDigest)
-          parts.push({
-            kind: 'note',
-            text: 'The benchmark file has changed since this run; this is the prompt as it would be now.\n',
-          });
-        if (usesSoftPrompt(run.mode)) parts.push({ kind: 'soft-prompt', text: '' });
-        detail.prompts.push({ run: run.id, parts: [...parts, ...prompt.parts] });
-      }
-      detail.gold = benchmark.target(item).text;
-      detail.source = { file: item.place.file, line: item.place.line ?? 1 };
-    } catch (thrown) {
-      // The outputs are there even where the benchmark is not any more.
-      detail.prompts = records.map(({ run }) => ({
-        run: run.id,
-        parts: [{ kind: 'note', text: `The prompt cannot be shown: ${sentenceOf(thrown)}` }],
-      }));
-    }
-    return detail;
-  }
-
-  /** Opened once per version of the file. */
-  #openBenchmark(): Promise<{ benchmark: Benchmark; items: readonly Item[] }> {
-    const file = this.#results.subject.benchmarkFile;
-    if (isImportedPlace(file))
-      return Promise.reject(
-        new HumanError('missing', 'These results were imported: their benchmark file is not here.'),
-      );
-    const open = async (): Promise<{ benchmark: Benchmark; items: readonly Item[] }> => {
-      const { openBenchmark } = await import('../benchmark/index.ts');
-      const benchmark = await openBenchmark(file);
-      return { benchmark, items: await benchmark.items('evaluation') };
-    };
-    return Promise.resolve(vscode.workspace.fs.stat(vscode.Uri.file(file))).then(({ mtime, size }) => {
-      const stamp = `${mtime} ${size}`;
-      if (this.#benchmark?.stamp !== stamp) this.#benchmark = { stamp, items: open() };
-      return this.#benchmark.items;
-    });
+  async #shownRuns(): Promise<RunFile[]> {
+    return (await this.view()).columns.map(({ run }) => run);
   }
 }
 

@@ -154,7 +154,7 @@ export class RunIndex implements vscode.Disposable {
     for (const folder of folders) {
       if (this.#watchers.has(folder)) continue;
       const watcher = vscode.workspace.createFileSystemWatcher(
-        new vscode.RelativePattern(vscode.Uri.file(folder), 'runs/*/{run,summary}.json'),
+        new vscode.RelativePattern(vscode.Uri.file(folder), 'runs/*/{run,summary,marks}.json'),
       );
       watcher.onDidCreate(this.#refreshSoon);
       watcher.onDidChange(this.#refreshSoon);

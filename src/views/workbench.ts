@@ -48,6 +48,7 @@ export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
       queue: this.queue,
       runs: this.runs,
       resume: (subject) => this.start.resumeNewest(subject.benchmarkFile, subject.modelFolder),
+      worker: () => this.worker(),
     });
     this.leaderboardSource = new LeaderboardSource(this.runs, this.queue, log);
     this.leaderboard = new LeaderboardPages({
