@@ -2,6 +2,7 @@
 import { clearCommand, statusCommand } from './cache.ts';
 import { checkCommand } from './check.ts';
 import type { Command } from './command.ts';
+import { compareRunsCommand } from './compare-runs.ts';
 import { downloadDatasetCommand } from './datasets.ts';
 import { exportCommand, importCommand } from './exchange.ts';
 import { compareCommand, evaluateCommand, tuneCommand } from './job-commands.ts';
@@ -28,6 +29,7 @@ export const commands: readonly Command[] = [
   removeCommand,
   listCommand,
   showCommand,
+  compareRunsCommand,
   adapterCommand,
   importCommand,
   exportCommand,

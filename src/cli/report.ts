@@ -79,7 +79,7 @@ async function itemDetails(view: ResultsView, items: Record<string, ItemRecord[]
       const item = rows.get(record.index);
       if (!item) continue;
       const source = { file: basename(item.place.file), line: item.place.line ?? 1 };
-      const detail = byIndex.get(record.index) ?? {
+      const detail: ItemDetail = byIndex.get(record.index) ?? {
         index: record.index,
         prompts: [],
         records: [],

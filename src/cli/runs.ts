@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { formatShare, headline, likelihoodVerdict } from '../metrics/index.ts';
 import { exportAdapter, openRunStore, type RunFolder, type RunStore } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
+import { byMode } from '../shared/modes.ts';
 import type { ItemRecord } from '../shared/results.ts';
 import { loadResults } from '../study/index.ts';
 import type { Given } from './arguments.ts';
@@ -114,11 +115,12 @@ export const showCommand: Command = {
   async run(given, terminal) {
     if (given.positionals.length === 0) operands(given, ['RUN|JOB'] as const);
     const store = openRunStore(storeFolder(given));
-    const ids = (await named(given, given.positionals)).map(({ run }) => run.id);
+    const ids = (await named(given, given.positionals)).sort((a, b) => byMode(a.run, b.run)).map(({ run }) => run.id);
     const view = await loadResults(store, { runs: ids });
     const outcomes = await Promise.all(
-      (view?.columns ?? []).map(async ({ run, summary, done, total }) => ({
+      (view?.columns ?? []).map(async ({ run, label, summary, done, total }) => ({
         run,
+        ...(label !== run.mode && { label }),
         summary,
         done,
         total,

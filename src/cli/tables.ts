@@ -1,15 +1,17 @@
 /** Results as tables and sentences on a terminal. */
 import {
-  comparePaired,
+  compareRuns,
+  costWords,
   formatMetric,
   formatPoints,
   formatSeconds,
   formatShare,
   formatShareAndInterval,
-  likelihoodVerdict,
+  knownCosts,
   metricResults,
   metricRows,
-  splitGain,
+  together,
+  verdictCodes,
 } from '../metrics/index.ts';
 import { importedWords } from '../shared/imported.ts';
 import { learningRateInWords } from '../shared/learning-rate-words.ts';
@@ -21,6 +23,8 @@ import { modeTitle } from '../shared/soft-prompt-words.ts';
 import { table } from './terminal.ts';
 
 export interface ModeOutcome {
+  /** What the run is called among the others, where that is not its mode. */
+  label?: string;
   run: RunFile;
   summary: RunSummary;
   items: readonly ItemRecord[];
@@ -42,30 +46,46 @@ const isShown = (run: RunFile, share: Share | null): boolean =>
 const madeBy = ({ source, provider }: RunFile): string =>
   source ? importedWords(source) : `${providerTitle(provider.running)}, ${provider.threads} threads`;
 
+const nameOf = ({ label, run }: Pick<ModeOutcome, 'label' | 'run'>): string => label ?? modeTitle(run);
+
+/** A heading, then scores, metrics of the file and costs of each run. */
+export function scoreLines(outcomes: readonly ModeOutcome[], heading: string): string[] {
+  const shown = columns.filter(({ of }) => outcomes.some(({ run, summary }) => isShown(run, of(summary.scores))));
+  const rows = outcomes.map((outcome) => [
+    nameOf(outcome),
+    ...shown.map(({ of, mark }, column) =>
+      outcome.run.predictOnly
+        ? (['not scored'][column] ?? '–')
+        : formatShareAndInterval(of(outcome.summary.scores)) + (mark?.(outcome.summary.scores) ?? ''),
+    ),
+    timeWords(outcome.run, outcome.summary),
+  ]);
+  const unreliable = outcomes.some(({ summary: { scores } }) => scores.K.value !== null && scores.K.unreliable);
+  return [
+    heading,
+    '',
+    ...table([
+      [outcomes.some(({ label }) => label) ? 'run' : 'mode', ...shown.map(({ title }) => title), 'time'],
+      ...rows,
+    ]),
+    ...(outcomes.some(({ run }) => isLikelihoodsOnly(run)) ? [likelihoodsOnlyNote] : []),
+    ...(unreliable ? ['* K is unreliable: its interval is wider than ±5 points.'] : []),
+    '',
+    ...measureLines(outcomes),
+    ...costLines(outcomes),
+  ];
+}
+
 /** Lines of the table of one benchmark × one model and what stands below it. */
 export function resultLines(outcomes: readonly ModeOutcome[]): string[] {
   const first = outcomes[0];
   if (!first) return ['No results.'];
   const { run, summary } = first;
-  const shown = columns.filter(({ of }) => outcomes.some(({ run, summary }) => isShown(run, of(summary.scores))));
-  const rows = outcomes.map(({ run, summary }) => [
-    modeTitle(run),
-    ...shown.map(({ of, mark }, column) =>
-      run.predictOnly
-        ? (['not scored'][column] ?? '–')
-        : formatShareAndInterval(of(summary.scores)) + (mark?.(summary.scores) ?? ''),
-    ),
-    timeWords(run, summary),
-  ]);
-  const unreliable = outcomes.some(({ summary: { scores } }) => scores.K.value !== null && scores.K.unreliable);
   return [
-    `${run.benchmark.task} · ${run.model.name} · ${run.predictOnly ? run.benchmark.items : summary.scores.n} items · ${madeBy(run)}`,
-    '',
-    ...table([['mode', ...shown.map(({ title }) => title), 'time'], ...rows]),
-    ...(outcomes.some(({ run }) => isLikelihoodsOnly(run)) ? [likelihoodsOnlyNote] : []),
-    ...(unreliable ? ['* K is unreliable: its interval is wider than ±5 points.'] : []),
-    '',
-    ...measureLines(outcomes),
+    ...scoreLines(
+      outcomes,
+      `${run.benchmark.task} · ${run.model.name} · ${run.predictOnly ? run.benchmark.items : summary.scores.n} items · ${madeBy(run)}`,
+    ),
     ...placementLines(outcomes),
     ...constantLines(outcomes),
     // Runs of earlier versions have BIG-bench's scores only so.
@@ -114,7 +134,7 @@ function constantLines(outcomes: readonly ModeOutcome[]): string[] {
 function measureLines(outcomes: readonly ModeOutcome[]): string[] {
   const rows = metricRows(outcomes.map(({ summary }) => summary));
   if (rows.length === 0) return [];
-  const head = ['metric of the file', '', ...outcomes.map(({ run }) => modeTitle(run))];
+  const head = ['metric of the file', '', ...outcomes.map(nameOf)];
   const lines = rows.map(({ title, higherIsBetter, scores }) => [
     title,
     higherIsBetter ? '↑' : '↓',
@@ -138,41 +158,43 @@ function causeLine({ mode, scores: { causes } }: RunSummary): string[] {
     : [];
 }
 
+/** What each mode cost. */
+function costLines(outcomes: readonly ModeOutcome[]): string[] {
+  const shown = knownCosts(outcomes);
+  if (shown.length === 0) return [];
+  const head = ['cost', ...shown.map(({ label }) => label.toLowerCase())];
+  const rows = outcomes.map((outcome) => [nameOf(outcome), ...shown.map((cost) => costWords(cost, outcome))]);
+  return [...table([head, ...rows]), ''];
+}
+
 /** The soft prompt (else the last mode) against each other mode: paired on the same items. */
 function comparisonLines(outcomes: readonly ModeOutcome[]): string[] {
   const scored = outcomes.filter(({ run }) => !run.predictOnly);
   const subject = scored.find(({ run }) => run.mode === 'soft-prompt') ?? scored.at(-1);
   if (!subject || scored.length < 2) return [];
-  return scored.filter((other) => other !== subject).flatMap((other) => comparisonLine(subject, other));
-}
-
-function comparisonLine(subject: ModeOutcome, other: ModeOutcome): string[] {
-  const theirs = new Map(other.items.map((item) => [item.index, item]));
   // Where nothing was generated the right candidate's likelihood decides.
-  const byLikelihood = [subject, other].some(({ run }) => isLikelihoodsOnly(run));
-  const verdict = (item: ItemRecord): boolean | null =>
-    byLikelihood ? likelihoodVerdict(item) : item.inFormat && item.right;
-  const pairs = subject.items.flatMap((item) => {
-    const match = theirs.get(item.index);
-    const [mine, its] = [verdict(item), match ? verdict(match) : null];
-    return mine === null || its === null ? [] : [[its, mine] as const];
+  const by = scored.some(({ run }) => isLikelihoodsOnly(run)) ? 'LL' : 'S';
+  const mine = verdictCodes(subject.items);
+  return together(
+    scored
+      .filter((other) => other !== subject)
+      .map((other) => ({ other, comparison: compareRuns(verdictCodes(other.items), mine, by) })),
+  ).flatMap(({ other, comparison, among }) => {
+    if (!comparison) return [];
+    const { paired, gain } = comparison;
+    // Where one of the modes has nothing in the format, its K is unknown and there is nothing to split.
+    const parts = gain?.knowledgeMeasured
+      ? ` (format ${formatPoints(gain.format)}, knowledge ${formatPoints(gain.knowledge)})`
+      : '';
+    const p = (value: number): string => (value < 0.001 ? 'p < 0.001' : `p = ${value.toFixed(3)}`);
+    const holm = among.comparisons > 1 ? `, ${p(among.corrected)} after Holm for ${among.comparisons} comparisons` : '';
+    const [name, its] = [nameOf(subject), nameOf(other)];
+    return [
+      `${name} against ${its}: ${by} ${formatPoints(paired.difference)} points` +
+        ` [${formatPoints(paired.low)}, ${formatPoints(paired.high)}]${parts}; only ${name} right on ${paired.onlyB} items,` +
+        ` only ${its} on ${paired.onlyA} (exact McNemar ${p(paired.pValue)}${holm}).`,
+    ];
   });
-  if (pairs.length === 0) return [];
-  const { difference, low, high, onlyA, onlyB, pValue } = comparePaired(
-    pairs.map(([a]) => a),
-    pairs.map(([, b]) => b),
-  );
-  const gain = byLikelihood ? null : splitGain(other.summary.scores, subject.summary.scores);
-  // Where one of the modes has nothing in the format, its K is unknown and there is nothing to split.
-  const parts = gain?.knowledgeMeasured
-    ? ` (format ${formatPoints(gain.format)}, knowledge ${formatPoints(gain.knowledge)})`
-    : '';
-  const p = pValue < 0.001 ? 'p < 0.001' : `p = ${pValue.toFixed(3)}`;
-  return [
-    `${subject.run.mode} against ${other.run.mode}: ${byLikelihood ? 'LL' : 'S'} ${formatPoints(difference)} points` +
-      ` [${formatPoints(low)}, ${formatPoints(high)}]${parts}; only ${subject.run.mode} right on ${onlyB} items,` +
-      ` only ${other.run.mode} on ${onlyA} (exact McNemar ${p}).`,
-  ];
 }
 
 const shorten = (text: string): string => {

@@ -4,6 +4,7 @@ export * from './base-post-trained.ts';
 export * from './big-bench.ts';
 export * from './bootstrap.ts';
 export * from './comparison-words.ts';
+export * from './cost.ts';
 export * from './format.ts';
 export * from './group.ts';
 export * from './intervals.ts';

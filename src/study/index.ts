@@ -5,4 +5,12 @@ export { type LeaderboardOptions, leaderboard, type RunningRun } from './leaderb
 export { ItemEvidence, type ItemReader, type RankedModels, rankedModels } from './leaderboard-ranks.ts';
 export { declaredBases, linkModels, linksFile, linksText, parseLinks, readLinks, type SaidLinks } from './links.ts';
 export { type PageParts, pageHtml } from './report.ts';
-export { loadResults, newestPerMode, type ResultsOf, resultsView, resumableGroup } from './results.ts';
+export {
+  checkComparable,
+  loadResults,
+  newestPerMode,
+  type ResultsOf,
+  resultsView,
+  resumableGroup,
+  shownRuns,
+} from './results.ts';

@@ -1,9 +1,11 @@
-/** From runs to the results page of one benchmark × one model. */
+/** From runs to the results page: of one benchmark × one model, or of runs of one benchmark that are compared. */
 import type { DiskRunStore, RunFolder } from '../runs/index.ts';
+import { HumanError } from '../shared/errors.ts';
 import { byMode } from '../shared/modes.ts';
 import type { ResultsView, RunColumn } from '../shared/protocol.ts';
 import type { TuningRecord } from '../shared/results.ts';
 import { columnLabels } from './columns.ts';
+import { comparisonWarnings } from './comparability.ts';
 
 /** Which runs a results page is about: those named, those of one job, or the newest of a benchmark × model. */
 export type ResultsOf =
@@ -33,16 +35,45 @@ export function newestPerMode(runs: readonly RunFolder[], of: ResultsOf): RunFol
     .sort((a, b) => byMode(a.run, b.run));
 }
 
+/**
+ * The runs that a page shows, in the order of its columns: those named as they are named, one below the other of the same
+ * mode too; else the newest of each mode.
+ * @param runs newest first
+ */
+export function shownRuns(runs: readonly RunFolder[], of: ResultsOf): RunFolder[] {
+  if (!('runs' in of)) return newestPerMode(runs, of);
+  return [...new Set(of.runs)].flatMap((id) => runs.find(({ run }) => run.id === id) ?? []);
+}
+
+/** The runs cannot stand on one page. @throws HumanError where they are of different benchmarks or fewer than two */
+export function checkComparable(runs: readonly RunFolder[]): void {
+  if (runs.length < 2)
+    throw new HumanError('bad-input', 'A comparison needs two runs or more.', {
+      todo: 'Select them in the Runs view with Ctrl (on a Mac: Command) held down, or name them on the command line.',
+    });
+  const tasks = [...new Set(runs.map(({ run }) => run.benchmark.task))];
+  if (tasks.length > 1)
+    throw new HumanError('bad-input', `These runs are of different benchmarks: ${tasks.join(', ')}.`, {
+      todo: 'Compare runs of one benchmark. Models over several benchmarks stand in the leaderboard.',
+    });
+}
+
 /** Puts a results view together; null where there is no such run. */
 export function resultsView(
   runs: readonly RunFolder[],
   of: ResultsOf,
   details: { tuning(run: string): TuningRecord[]; done(run: string): number },
 ): ResultsView | null {
-  const chosen = newestPerMode(runs, of);
+  const chosen = shownRuns(runs, of);
   const newest = [...chosen].sort((a, b) => (a.run.created < b.run.created ? 1 : -1))[0];
   if (!newest) return null;
-  const { benchmark, model } = newest.run;
+  const { benchmark } = newest.run;
+  const models = [...new Map(chosen.map(({ run }) => [run.model.folder, run.model])).values()];
+  const names = [...new Set(models.map(({ name }) => name))];
+  const model =
+    models.length === 1
+      ? newest.run.model
+      : { name: names.length > 3 ? `${names.length} models` : names.join(', '), folder: '' };
   const labels = columnLabels(chosen.map(({ run }) => run));
   const failed = chosen.find(({ run }) => run.status === 'failed');
   return {
@@ -59,7 +90,7 @@ export function resultsView(
         total: run.benchmark.items,
       }),
     ),
-    warnings: [],
+    warnings: comparisonWarnings(chosen.map(({ run, summary }) => ({ run, summary, done: details.done(run.id) }))),
     job: null,
     problem: failed?.run.message ?? null,
   };
@@ -71,7 +102,7 @@ export async function loadResults(store: DiskRunStore, of: ResultsOf): Promise<R
   const tuning = new Map<string, TuningRecord[]>();
   const done = new Map<string, number>();
   await Promise.all(
-    newestPerMode(runs, of).map(async ({ run }) => {
+    shownRuns(runs, of).map(async ({ run }) => {
       tuning.set(run.id, await store.readTuning(run.id));
       done.set(run.id, await store.countItems(run.id));
     }),
