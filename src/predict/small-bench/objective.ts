@@ -7,8 +7,10 @@
  * s selected, a subset takes about R·s·T multiplications. When one subtask j is added, the conditional covariance changes by a
  * matrix of rank one and the residuals E by gain × E[:,j]: the error of all T candidates comes from EᵀE in T² together.
  */
+
+import { cholesky, solveCholesky } from '../linear-algebra.ts';
 import type { ScoreTable } from './table.ts';
-import { cholesky, learnTaskCovariance, solveCholesky } from './task-covariance.ts';
+import { learnTaskCovariance } from './task-covariance.ts';
 
 /** Rows that are held out and those that are learned from, as positions in the table. */
 export interface ObjectiveFold {

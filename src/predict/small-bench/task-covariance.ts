@@ -4,6 +4,7 @@
  * family what its remaining scores are, given a few of them: the mean of a conditional normal distribution, which is in closed
  * form (Rasmussen and Williams 2006, section 2.2 and appendix A.2).
  */
+import { cholesky, dot, solveCholesky } from '../linear-algebra.ts';
 import type { ScoreTable, TableRow } from './table.ts';
 
 export interface TaskCovariance {
@@ -251,40 +252,4 @@ function orthonormal(directions: readonly Float64Array[]): Float64Array[] {
     if (norm > 1e-12) out.push(rest.map((value) => value / norm));
   }
   return out;
-}
-
-function dot(a: Float64Array, b: Float64Array): number {
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) sum += (a[i] as number) * (b[i] as number);
-  return sum;
-}
-
-/**
- * In place: the lower triangle becomes L with L Lᵀ = the symmetric positive definite matrix.
- * @throws RangeError where it is not positive definite
- */
-export function cholesky(matrix: Float64Array, n: number): void {
-  for (let i = 0; i < n; i++)
-    for (let j = 0; j <= i; j++) {
-      let sum = matrix[i * n + j] as number;
-      for (let k = 0; k < j; k++) sum -= (matrix[i * n + k] as number) * (matrix[j * n + k] as number);
-      if (i === j) {
-        if (!(sum > 0)) throw new RangeError('The matrix is not positive definite.');
-        matrix[i * n + i] = Math.sqrt(sum);
-      } else matrix[i * n + j] = sum / (matrix[j * n + j] as number);
-    }
-}
-
-/** In place: b becomes (L Lᵀ)⁻¹ b. */
-export function solveCholesky(lower: Float64Array, n: number, b: Float64Array): void {
-  for (let i = 0; i < n; i++) {
-    let sum = b[i] as number;
-    for (let k = 0; k < i; k++) sum -= (lower[i * n + k] as number) * (b[k] as number);
-    b[i] = sum / (lower[i * n + i] as number);
-  }
-  for (let i = n - 1; i >= 0; i--) {
-    let sum = b[i] as number;
-    for (let k = i + 1; k < n; k++) sum -= (lower[k * n + i] as number) * (b[k] as number);
-    b[i] = sum / (lower[i * n + i] as number);
-  }
 }
