@@ -16,6 +16,21 @@ export { baseline, predictorOf, predictors } from './predictors.ts';
 export { combineTables, type RecordSources, readRecordFile, readRecords } from './records.ts';
 export { runRecords } from './run-records.ts';
 export {
+  countBudgets,
+  findSmallBenches,
+  foldGroups,
+  type NamedBudget,
+  type SmallBenchComparison,
+  type SmallBenchPoint,
+} from './small-bench/compare.ts';
+export { type SubtaskCosts, subtaskCosts } from './small-bench/cost.ts';
+export { groupName, groupYaml } from './small-bench/export.ts';
+export { type PredictorRecoveryOptions, predictorRecovery } from './small-bench/full.ts';
+export type { SubsetSearch } from './small-bench/search.ts';
+export { searches, searchOf } from './small-bench/searches.ts';
+export { type ScoreTable, scoreTable } from './small-bench/table.ts';
+export { learnedVectors, spectralVectors } from './small-bench/vectors.ts';
+export {
   type Fold,
   isSplitName,
   type Split,
@@ -25,6 +40,7 @@ export {
   splitRecords,
   splitTable,
 } from './splits.ts';
+export { type MappedVectors, mapVectors, usualClusters } from './task-map.ts';
 export type {
   Configuration,
   FitOptions,

@@ -54,13 +54,13 @@ const least = { families: 2, subtasks: 4, rows: 6 };
 export function scoreTable(records: readonly ScoreRecord[], { coverage = 0.5 }: TableOptions = {}): ScoreTable {
   const leftOut = new LeftOutCounter();
   const used = ofOneMetric(records, leftOut);
-  const bySetting = settingsVary(records, used);
+  const by = varyingSettings(records, used);
   const rows = new Map<string, { row: TableRow; at: number }>();
   const columns = new Map<string, { members: number[]; at: number }>();
   const cells: { row: number; column: number; record: number }[] = [];
   for (const record of used) {
     const of = records[record] as ScoreRecord;
-    const rowKey = JSON.stringify([of.family, of.model, ...(bySetting ? [of.shots, of.mode] : [])]);
+    const rowKey = JSON.stringify([of.family, of.model, by.shots ? of.shots : null, by.mode ? of.mode : null]);
     const columnKey = subtaskKey(of);
     const row = rows.get(rowKey) ?? {
       at: rows.size,
@@ -69,8 +69,8 @@ export function scoreTable(records: readonly ScoreRecord[], { coverage = 0.5 }: 
         model: of.model,
         parameters: of.parameters,
         trainingFlops: of.trainingFlops,
-        shots: bySetting ? of.shots : null,
-        mode: bySetting ? of.mode : null,
+        shots: by.shots ? of.shots : null,
+        mode: by.mode ? of.mode : null,
       },
     };
     const column = columns.get(columnKey) ?? { at: columns.size, members: [] };
@@ -151,18 +151,27 @@ function ofOneMetric(records: readonly ScoreRecord[], leftOut: LeftOutCounter): 
   });
 }
 
-/** Whether a model has scores of one subtask in several settings: then each setting is a row. */
-function settingsVary(records: readonly ScoreRecord[], used: readonly number[]): boolean {
-  const seen = new Map<string, string>();
-  for (const at of used) {
-    const record = records[at] as ScoreRecord;
-    const key = JSON.stringify([record.family, record.model, record.task, record.subtask]);
-    const setting = `${record.shots} ${record.mode}`;
-    const known = seen.get(key);
-    if (known !== undefined && known !== setting) return true;
-    seen.set(key, setting);
-  }
-  return false;
+/** In what a model's scores of one subtask differ: each mode, and in one mode each number of shots, is then a row of its own. */
+function varyingSettings(records: readonly ScoreRecord[], used: readonly number[]): { shots: boolean; mode: boolean } {
+  const varies = (keyOf: (record: ScoreRecord) => unknown[], settingOf: (record: ScoreRecord) => unknown): boolean => {
+    const seen = new Map<string, unknown>();
+    return used.some((at) => {
+      const record = records[at] as ScoreRecord;
+      const key = JSON.stringify([record.family, record.model, record.task, record.subtask, ...keyOf(record)]);
+      if (!seen.has(key)) seen.set(key, settingOf(record));
+      return seen.get(key) !== settingOf(record);
+    });
+  };
+  return {
+    mode: varies(
+      () => [],
+      ({ mode }) => mode,
+    ),
+    shots: varies(
+      ({ mode }) => [mode],
+      ({ shots }) => shots,
+    ),
+  };
 }
 
 function columnNames(of: readonly ScoreRecord[]): string[] {

@@ -1,4 +1,6 @@
 /** Vectors that say what subtasks are like. */
+import { HumanError } from '../../shared/errors.ts';
+import type { FitOptions, Predictor, ScoreRecord } from '../types.ts';
 import type { ScoreTable } from './table.ts';
 import { filledRows, leadingDirections } from './task-covariance.ts';
 
@@ -32,4 +34,34 @@ export function spectralVectors(table: ScoreTable, rows: readonly number[]): Flo
   return Array.from({ length: width }, (_, k) =>
     Float64Array.from(basis, (direction, at) => (direction[k] as number) * (singular[at] as number)),
   );
+}
+
+/**
+ * Vectors that a predictor learns for subtasks. One that it has none for is at the mean of the others.
+ * @param records those that the table was made of
+ * @throws HumanError where the predictor learns no vectors
+ */
+export async function learnedVectors(
+  table: ScoreTable,
+  records: readonly ScoreRecord[],
+  predictor: Predictor,
+  rows: readonly number[],
+  options: FitOptions,
+): Promise<Float64Array[]> {
+  const width = table.subtasks.length;
+  const train = rows.flatMap((row) =>
+    Array.from({ length: width }, (_, k) => records[table.records[row * width + k] as number]).filter(
+      (record) => record !== undefined,
+    ),
+  );
+  const vectors = (await predictor.fit(train, options)).taskVectors?.();
+  const first = vectors?.values().next().value;
+  if (!vectors || !first)
+    throw new HumanError('bad-input', `The predictor "${predictor.name}" learns no vectors of tasks.`, {
+      todo: 'Choose one that does, such as mlp.',
+    });
+  const mean = new Float64Array(first.length);
+  for (const vector of vectors.values())
+    for (let i = 0; i < mean.length; i++) mean[i] = (mean[i] as number) + (vector[i] as number) / vectors.size;
+  return table.subtasks.map(({ subtask }) => vectors.get(subtask) ?? mean);
 }
