@@ -75,9 +75,10 @@ export function resultsView(
       ? newest.run.model
       : { name: names.length > 3 ? `${names.length} models` : names.join(', '), folder: '' };
   const labels = columnLabels(chosen.map(({ run }) => run));
+  const byModes = chosen.every(({ run }, at) => run.mode === labels[at]);
   const failed = chosen.find(({ run }) => run.status === 'failed');
   return {
-    title: `${benchmark.task} · ${model.name}`,
+    title: `${benchmark.task} · ${byModes ? model.name : `${chosen.length} runs compared`}`,
     benchmark: { task: benchmark.task, file: benchmark.file },
     model: { name: model.name, folder: model.folder },
     columns: chosen.map(

@@ -6,7 +6,7 @@ import type { RunFolder } from '../runs/index.ts';
 import { rowOf } from '../shared/item-rows.ts';
 import type { ItemRow, JobProgress, ResultsView } from '../shared/protocol.ts';
 import type { ItemRecord, RunFile, RunSummary, TuningRecord } from '../shared/results.ts';
-import { newestPerMode, resultsView } from '../study/index.ts';
+import { resultsView, shownRuns } from '../study/index.ts';
 import { isOver, type Job, jobActivity } from './jobs.ts';
 
 /** What it needs of a store; `DiskRunStore` has it. */
@@ -23,6 +23,18 @@ export interface Subject {
   modelName: string;
   modelFolder: string;
 }
+
+/** Runs of one benchmark that are compared: these and no others, whatever is run later. */
+export interface Comparison {
+  task: string;
+  /** Ids, in the order of the columns. */
+  runs: string[];
+}
+
+/** What a results page is about. */
+export type Shown = Subject | Comparison;
+
+export const isComparison = (shown: Shown): shown is Comparison => 'runs' in shown;
 
 interface LiveRun {
   run: RunFile;
@@ -42,16 +54,16 @@ export interface NewItems {
 }
 
 export class LiveResults {
-  readonly subject: Subject;
+  readonly subject: Shown;
   #runs = new Map<string, LiveRun>();
 
-  constructor(subject: Subject) {
+  constructor(subject: Shown) {
     this.subject = subject;
   }
 
   /** Takes the runs as they stand on disk. Of a run that is under way, what the job has told is kept where it is ahead. */
   async load(runs: readonly RunFolder[], readerOf: (run: string) => ResultsReader | null): Promise<void> {
-    const chosen = newestPerMode(runs, this.subject);
+    const chosen = shownRuns(runs, this.subject);
     const next = new Map<string, LiveRun>();
     await Promise.all(
       chosen.map(async ({ run, summary }) => {
@@ -82,7 +94,10 @@ export class LiveResults {
       case 'run': {
         const { run } = progress;
         const told = this.#runs.get(run.id);
-        for (const [id, other] of this.#runs) if (other.run.mode === run.mode && id !== run.id) this.#runs.delete(id);
+        if (isComparison(this.subject)) {
+          if (!this.subject.runs.includes(run.id)) return null;
+        } else
+          for (const [id, other] of this.#runs) if (other.run.mode === run.mode && id !== run.id) this.#runs.delete(id);
         this.#runs.set(run.id, {
           run,
           summary: told?.summary ?? null,
@@ -113,7 +128,7 @@ export class LiveResults {
           told.done = progress.done;
           told.total = progress.total;
         }
-        if (progress.records.length === 0) return null;
+        if (!told || progress.records.length === 0) return null;
         return { run: progress.run, from: progress.done - progress.records.length, items: progress.records.map(rowOf) };
       }
       case 'summary': {
@@ -130,8 +145,23 @@ export class LiveResults {
     }
   }
 
+  #empty(): ResultsView {
+    const nothing = { columns: [], warnings: [], job: null, problem: null };
+    const { task } = this.subject;
+    if (isComparison(this.subject)) {
+      const problem = `None of the ${this.subject.runs.length} runs that are compared here is there any more.`;
+      return { ...nothing, title: task, benchmark: { task, file: '' }, model: { name: '', folder: '' }, problem };
+    }
+    const { benchmarkFile, modelName, modelFolder } = this.subject;
+    return {
+      ...nothing,
+      title: `${task} · ${modelName}`,
+      benchmark: { task, file: benchmarkFile },
+      model: { name: modelName, folder: modelFolder },
+    };
+  }
+
   view(job: Job | null, problem: string | null): ResultsView {
-    const { task, benchmarkFile, modelName, modelFolder } = this.subject;
     const folders = [...this.#runs.values()]
       .map(({ run, summary }): RunFolder => ({ folder: '', run, summary }))
       .sort((a, b) => (a.run.created < b.run.created ? 1 : -1));
@@ -139,15 +169,7 @@ export class LiveResults {
       tuning: (run) => this.#runs.get(run)?.tuning ?? [],
       done: (run) => this.#runs.get(run)?.done ?? 0,
     });
-    const view: ResultsView = known ?? {
-      title: `${task} · ${modelName}`,
-      benchmark: { task, file: benchmarkFile },
-      model: { name: modelName, folder: modelFolder },
-      columns: [],
-      warnings: [],
-      job: null,
-      problem: null,
-    };
+    const view = known ?? this.#empty();
     const active = job && !isOver(job) ? job : null;
     return {
       ...view,

@@ -1,4 +1,7 @@
-/** Results panels: one editor tab per benchmark × model, live while a job runs, found again after a restart. */
+/**
+ * Results panels: one editor tab per benchmark × model or per comparison, live while a job runs, found again after a
+ * restart.
+ */
 import * as vscode from 'vscode';
 import type { DiskRunStore } from '../runs/index.ts';
 import { HumanError, sentenceOf } from '../shared/errors.ts';
@@ -10,7 +13,7 @@ import type { WorkerClient } from '../worker/index.ts';
 import { throttle } from './emitter.ts';
 import { ItemInspector } from './item-inspector.ts';
 import { type Job, type JobQueue, jobSubject, subjectOf } from './jobs.ts';
-import { LiveResults, type Subject } from './live-results.ts';
+import { isComparison, LiveResults, type Shown, type Subject } from './live-results.ts';
 import { pageChannel, pageHtml, pageOptions } from './page.ts';
 import type { RunIndex } from './run-index.ts';
 import { settings } from './settings.ts';
@@ -22,11 +25,11 @@ export interface ResultsPanelHost {
   log: vscode.LogOutputChannel;
   queue: JobQueue;
   runs: RunIndex;
-  resume(subject: Subject): Promise<void>;
+  resume(what: Subject | { group: string }): Promise<void>;
   worker(): Promise<WorkerClient>;
 }
 
-export class ResultsPanels implements vscode.WebviewPanelSerializer<Subject>, vscode.Disposable {
+export class ResultsPanels implements vscode.WebviewPanelSerializer<Shown>, vscode.Disposable {
   readonly #host: ResultsPanelHost;
   readonly #panels = new Map<string, ResultsPanel>();
 
@@ -34,8 +37,8 @@ export class ResultsPanels implements vscode.WebviewPanelSerializer<Subject>, vs
     this.#host = host;
   }
 
-  show(subject: Subject, options: { preserveFocus?: boolean } = {}): void {
-    const key = subjectOf(subject.benchmarkFile, subject.modelFolder);
+  show(subject: Shown, options: { preserveFocus?: boolean } = {}): void {
+    const key = keyOf(subject);
     const existing = this.#panels.get(key);
     if (existing) {
       existing.panel.reveal(undefined, options.preserveFocus);
@@ -51,7 +54,7 @@ export class ResultsPanels implements vscode.WebviewPanelSerializer<Subject>, vs
   }
 
   async deserializeWebviewPanel(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
-    if (!isSubject(state)) {
+    if (!isShown(state)) {
       panel.dispose();
       return;
     }
@@ -64,12 +67,12 @@ export class ResultsPanels implements vscode.WebviewPanelSerializer<Subject>, vs
   }
 
   /** What the results of this subject show now; for tests. */
-  async view(subject: Subject): Promise<ResultsView | null> {
-    return this.#panels.get(subjectOf(subject.benchmarkFile, subject.modelFolder))?.view() ?? null;
+  async view(subject: Shown): Promise<ResultsView | null> {
+    return this.#panels.get(keyOf(subject))?.view() ?? null;
   }
 
-  #adopt(panel: vscode.WebviewPanel, subject: Subject): void {
-    const key = subjectOf(subject.benchmarkFile, subject.modelFolder);
+  #adopt(panel: vscode.WebviewPanel, subject: Shown): void {
+    const key = keyOf(subject);
     this.#panels.set(key, new ResultsPanel(this.#host, panel, subject));
     panel.onDidDispose(() => this.#panels.delete(key));
   }
@@ -79,15 +82,21 @@ export class ResultsPanels implements vscode.WebviewPanelSerializer<Subject>, vs
   }
 }
 
-const titleOf = ({ task, modelName }: Subject): string => `${task} · ${modelName}`;
+const titleOf = (shown: Shown): string =>
+  isComparison(shown) ? `${shown.task} · ${shown.runs.length} runs` : `${shown.task} · ${shown.modelName}`;
+
+const keyOf = (shown: Shown): string =>
+  isComparison(shown) ? ['runs', ...shown.runs].join('\n') : subjectOf(shown.benchmarkFile, shown.modelFolder);
 
 /** Beside the benchmark file where that is in front, else where the user is. */
 const columnForResults = (): vscode.ViewColumn =>
   vscode.window.activeTextEditor ? vscode.ViewColumn.Beside : vscode.ViewColumn.Active;
 
-function isSubject(state: unknown): state is Subject {
+function isShown(state: unknown): state is Shown {
   if (typeof state !== 'object' || state === null) return false;
   const subject = state as Record<string, unknown>;
+  if (Array.isArray(subject.runs))
+    return typeof subject.task === 'string' && subject.runs.every((run) => typeof run === 'string');
   return ['task', 'benchmarkFile', 'modelName', 'modelFolder'].every((name) => typeof subject[name] === 'string');
 }
 
@@ -104,13 +113,14 @@ class ResultsPanel {
   readonly #subscriptions: { dispose(): void }[] = [];
   #problem: string | null = null;
   #loaded: Promise<void> | null = null;
+  #reading: Promise<void> = Promise.resolve();
   readonly #inspector: ItemInspector;
 
-  constructor(host: ResultsPanelHost, panel: vscode.WebviewPanel, subject: Subject) {
+  constructor(host: ResultsPanelHost, panel: vscode.WebviewPanel, subject: Shown) {
     this.#host = host;
     this.panel = panel;
     this.#results = new LiveResults(subject);
-    this.#key = subjectOf(subject.benchmarkFile, subject.modelFolder);
+    this.#key = keyOf(subject);
     this.#inspector = new ItemInspector({
       storeOf: (run) => this.#storeOf(run),
       worker: async () => (await host.worker()).call,
@@ -134,20 +144,21 @@ class ResultsPanel {
         if (panel.visible) this.#pushSoon();
       }),
       host.queue.onProgress(({ job, progress }) => {
-        if (jobSubject(job) !== this.#key) return;
+        if (!this.#concerns(job)) return;
         const added = this.#results.follow(progress);
         if (added && panel.visible) void this.#page.call.itemsAdded(added).catch(() => {});
         this.#pushSoon();
       }),
       host.queue.onChange((job) => {
-        if (jobSubject(job) === this.#key) this.#pushSoon();
+        if (this.#concerns(job)) this.#pushSoon();
       }),
       host.queue.onEnd((job) => {
-        if (jobSubject(job) !== this.#key) return;
+        if (!this.#concerns(job)) return;
         this.#problem = job.state === 'failed' && job.error ? sentenceOf(job.error) : null;
       }),
       host.runs.onDidChange(() => {
-        this.#loaded = this.#load();
+        // Read when somebody looks: a hidden page reads nothing.
+        this.#loaded = null;
         this.#pushSoon();
       }),
     );
@@ -167,12 +178,26 @@ class ResultsPanel {
   }
 
   get #job(): Job | null {
-    const { benchmarkFile, modelFolder } = this.#results.subject;
-    return this.#host.queue.find(benchmarkFile, modelFolder);
+    return this.#host.queue.jobs.find((job) => this.#concerns(job)) ?? null;
+  }
+
+  /** It makes runs that are shown here. */
+  #concerns(job: Job): boolean {
+    const { subject } = this.#results;
+    return isComparison(subject) ? job.runs.some((run) => subject.runs.includes(run)) : jobSubject(job) === this.#key;
+  }
+
+  async #resume(): Promise<void> {
+    const { subject } = this.#results;
+    if (!isComparison(subject)) return this.#host.resume(subject);
+    const unfinished = (await this.#shownRuns()).find(({ status }) => status === 'stopped' || status === 'failed');
+    if (!unfinished) throw new HumanError('bad-input', 'All of these runs are finished.');
+    await this.#host.resume({ group: unfinished.group });
   }
 
   #ensureLoaded(): Promise<void> {
-    this.#loaded ??= this.#host.runs.load().then(() => this.#load());
+    // One after the other: an earlier reading must not replace a later one.
+    this.#loaded ??= this.#reading = this.#reading.then(() => this.#host.runs.load()).then(() => this.#load());
     return this.#loaded;
   }
 
@@ -207,7 +232,7 @@ class ResultsPanel {
         const job = this.#job;
         if (job) this.#host.queue.stop(job);
       },
-      resume: () => this.#host.resume(this.#results.subject),
+      resume: () => this.#resume(),
       copy: async ({ text }) => vscode.env.clipboard.writeText(text),
       saveState: async ({ state }) => context.workspaceState.update(stateKey, state),
       loadState: () => context.workspaceState.get(stateKey) ?? null,

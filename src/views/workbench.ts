@@ -47,7 +47,10 @@ export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
       log,
       queue: this.queue,
       runs: this.runs,
-      resume: (subject) => this.start.resumeNewest(subject.benchmarkFile, subject.modelFolder),
+      resume: async (what) => {
+        if ('group' in what) this.start.resume(what.group);
+        else await this.start.resumeNewest(what.benchmarkFile, what.modelFolder);
+      },
       worker: () => this.worker(),
     });
     this.leaderboardSource = new LeaderboardSource(this.runs, this.queue, log);
