@@ -26,7 +26,7 @@ export {
 export { type SubtaskCosts, subtaskCosts } from './small-bench/cost.ts';
 export { groupName, groupYaml } from './small-bench/export.ts';
 export { type PredictorRecoveryOptions, predictorRecovery } from './small-bench/full.ts';
-export type { SubsetSearch } from './small-bench/search.ts';
+export { countBudget, type SubsetSearch } from './small-bench/search.ts';
 export { searches, searchOf } from './small-bench/searches.ts';
 export { type ScoreTable, scoreTable } from './small-bench/table.ts';
 export { learnedVectors, spectralVectors } from './small-bench/vectors.ts';
