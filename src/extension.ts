@@ -60,7 +60,7 @@ export function activate(context: vscode.ExtensionContext): { workbench: Workben
       'softbench.benchmarks',
       new BenchmarksTree(made.benchmarks, made.models, made.runs),
     ),
-    vscode.window.registerTreeDataProvider('softbench.runs', new RunsTree(made.runs, made.queue)),
+    made.showRuns(new RunsTree(made.runs, made.queue)),
     vscode.window.registerWebviewViewProvider(leaderboardViewType, made.leaderboard),
     vscode.window.registerWebviewPanelSerializer(leaderboardTabType, made.leaderboard),
     vscode.window.registerWebviewPanelSerializer(resultsViewType, made.panels),

@@ -2,8 +2,9 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { asError, HumanError } from '../shared/errors.ts';
+import { compareRuns, rowsOf } from './compare-runs.ts';
 import { downloadDataset, downloadModel, mapDataset, offerData } from './downloads.ts';
-import { exportRun, importResults } from './exchange.ts';
+import { exportRuns, importResults } from './exchange.ts';
 import { installLibraries, showProviders } from './gpu-libraries.ts';
 import { evaluateGroup, openGroupBenchmark, showGroupScores } from './groups.ts';
 import { modelReportText } from './model-text.ts';
@@ -186,6 +187,7 @@ export const commands: readonly Command[] = [
   },
   { id: 'softbench.openLeaderboard', run: ({ leaderboard }) => leaderboard.showTab() },
   { id: 'softbench.linkModels', run: ({ leaderboardSource }) => leaderboardSource.editLink(null) },
+  { id: 'softbench.compareRuns', run: compareRuns },
   {
     id: 'softbench.openExample',
     run: async (workbench, first) => {
@@ -227,7 +229,7 @@ export const commands: readonly Command[] = [
   },
   {
     id: 'softbench.deleteRun',
-    run: async (workbench, first) => {
+    run: async (workbench, first, second) => {
       if (!isRow(first)) return;
       if (first.kind === 'unreadable') {
         const { folder } = first.unreadable;
@@ -238,10 +240,18 @@ export const commands: readonly Command[] = [
         return;
       }
       if (first.kind !== 'run') return;
-      const { run } = first.run;
-      const question = `Delete the run of ${run.benchmark.task} on ${run.model.name}, ${run.mode}?`;
-      if (!(await confirmed(question, 'Its items, its scores and its soft prompt are deleted from disk.'))) return;
-      await workbench.runs.storeOf(run.id)?.remove(run.id);
+      const meant = rowsOf(first, second).flatMap((row) => (row.kind === 'run' ? [row.run.run] : []));
+      const { benchmark, model, mode } = first.run.run;
+      const question =
+        meant.length === 1
+          ? `Delete the run of ${benchmark.task} on ${model.name}, ${mode}?`
+          : `Delete ${meant.length} runs?`;
+      const detail =
+        meant.length === 1
+          ? 'Its items, its scores and its soft prompt are deleted from disk.'
+          : `Their items, scores and soft prompts are deleted from disk:\n${meant.map(({ id }) => id).join('\n')}`;
+      if (!(await confirmed(question, detail))) return;
+      for (const { id } of meant) await workbench.runs.storeOf(id)?.remove(id);
       await workbench.runs.refresh();
     },
   },
@@ -251,12 +261,13 @@ export const commands: readonly Command[] = [
   },
   {
     id: 'softbench.exportRun',
-    run: (workbench, first) => (isRow(first) ? exportRun(workbench, first) : undefined),
+    run: (workbench, first, second) => exportRuns(workbench, rowsOf(first, second)),
   },
   {
     id: 'softbench.copyRunId',
-    run: async (_, first) => {
-      if (isRow(first) && first.kind === 'run') await vscode.env.clipboard.writeText(first.run.run.id);
+    run: async (_, first, second) => {
+      const ids = rowsOf(first, second).flatMap((row) => (row.kind === 'run' ? [row.run.run.id] : []));
+      if (ids.length > 0) await vscode.env.clipboard.writeText(ids.join('\n'));
     },
   },
   {

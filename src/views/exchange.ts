@@ -93,8 +93,8 @@ function runsOf(row: Row): string[] {
   return row.kind === 'group' ? row.runs.filter(({ summary }) => summary !== null).map(({ run }) => run.id) : [];
 }
 
-export async function exportRun(workbench: Workbench, row: Row): Promise<void> {
-  const runs = runsOf(row);
+export async function exportRuns(workbench: Workbench, rows: readonly Row[]): Promise<void> {
+  const runs = [...new Set(rows.flatMap(runsOf))];
   const [first] = runs;
   const store = first === undefined ? null : workbench.runs.storeOf(first);
   if (!store)

@@ -15,6 +15,7 @@ import { ItemInspector } from './item-inspector.ts';
 import { type Job, type JobQueue, jobSubject, subjectOf } from './jobs.ts';
 import { isComparison, LiveResults, type Shown, type Subject } from './live-results.ts';
 import { pageChannel, pageHtml, pageOptions } from './page.ts';
+import { loadPageState, savePageState } from './page-state.ts';
 import type { RunIndex } from './run-index.ts';
 import { settings } from './settings.ts';
 
@@ -197,7 +198,10 @@ class ResultsPanel {
 
   #ensureLoaded(): Promise<void> {
     // One after the other: an earlier reading must not replace a later one.
-    this.#loaded ??= this.#reading = this.#reading.then(() => this.#host.runs.load()).then(() => this.#load());
+    this.#loaded ??= this.#reading = this.#reading
+      .catch(() => {})
+      .then(() => this.#host.runs.load())
+      .then(() => this.#load());
     return this.#loaded;
   }
 
@@ -234,8 +238,8 @@ class ResultsPanel {
       },
       resume: () => this.#resume(),
       copy: async ({ text }) => vscode.env.clipboard.writeText(text),
-      saveState: async ({ state }) => context.workspaceState.update(stateKey, state),
-      loadState: () => context.workspaceState.get(stateKey) ?? null,
+      saveState: ({ state }) => savePageState(context.workspaceState, stateKey, state),
+      loadState: () => loadPageState(context.workspaceState, stateKey),
     };
   }
 

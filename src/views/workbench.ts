@@ -16,6 +16,7 @@ import { RunIndex } from './run-index.ts';
 import { ScoringChanges } from './scoring-changes.ts';
 import { settings } from './settings.ts';
 import { StartJobs } from './start-jobs.ts';
+import type { Row } from './trees.ts';
 
 export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
   readonly context: vscode.ExtensionContext;
@@ -99,6 +100,18 @@ export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
       }),
     );
     return true;
+  }
+
+  #runsView: vscode.TreeView<Row> | null = null;
+  /** Several of its rows can be selected: to compare, to export, to delete. */
+  showRuns(treeDataProvider: vscode.TreeDataProvider<Row>): vscode.Disposable {
+    this.#runsView = vscode.window.createTreeView('softbench.runs', { treeDataProvider, canSelectMany: true });
+    return this.#runsView;
+  }
+
+  /** Rows that are selected in the Runs view. */
+  selectedRuns(): readonly Row[] {
+    return this.#runsView?.selection ?? [];
   }
 
   /** Data of a benchmark has come, or others are read now: problems are looked for and previews drawn again. */
