@@ -1,0 +1,30 @@
+/** Settings are chosen by records that were not learned from. */
+import { Random } from '../shared/random.ts';
+import type { ScoreRecord } from './types.ts';
+
+/**
+ * Training and development records: those given, or a ninth of the training records drawn by the seed where none are given.
+ */
+export function withDevelopment(
+  training: readonly ScoreRecord[],
+  development: readonly ScoreRecord[] | undefined,
+  seed: number,
+): { training: readonly ScoreRecord[]; development: readonly ScoreRecord[] } {
+  if (development && development.length > 0) return { training, development };
+  const shuffled = new Random(seed).shuffle(training);
+  const size = Math.floor(training.length / 9);
+  return { training: shuffled.slice(size), development: shuffled.slice(0, size) };
+}
+
+/** Sum of squared errors. */
+export const squaredError = (records: readonly ScoreRecord[], predicted: Float64Array): number =>
+  records.reduce((sum, { score }, at) => sum + (score - (predicted[at] ?? Number.NaN)) ** 2, 0);
+
+/** The candidate with the least loss; the first of equals, and the first where no loss is a number. */
+export function leastLoss<Candidate>(losses: readonly { candidate: Candidate; loss: number }[]): Candidate {
+  const [first, ...rest] = losses;
+  if (!first) throw new Error('There is nothing to choose from.');
+  let best = first;
+  for (const one of rest) if (one.loss < best.loss || Number.isNaN(best.loss)) best = one;
+  return best.candidate;
+}
