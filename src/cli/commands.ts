@@ -12,6 +12,7 @@ import { downloadModelCommand } from './models-download.ts';
 import { installCommand, providersCommand, removeCommand } from './providers.ts';
 import { rescoreCommand } from './rescore.ts';
 import { adapterCommand, listCommand, showCommand } from './runs.ts';
+import { smallBenchCommand } from './small-bench.ts';
 import { verifyCommand } from './verify.ts';
 
 export const commands: readonly Command[] = [
@@ -34,6 +35,7 @@ export const commands: readonly Command[] = [
   importCommand,
   exportCommand,
   leaderboardCommand,
+  smallBenchCommand,
   statusCommand,
   clearCommand,
 ];
