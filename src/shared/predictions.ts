@@ -41,6 +41,8 @@ export interface RecordsReport {
   /** Prompt modes, shots and metrics that the records are of; more than one of a kind is a feature to learn from. */
   metrics: string[];
   leftOut: LeftOutRecords[];
+  /** What was taken for granted, as sentences. */
+  notes: string[];
   /** The same records give the same digest. */
   digest: string;
 }
@@ -137,12 +139,21 @@ export interface TaskMap {
   digest: string;
 }
 
+/** `minutes`: of one model in one prompt mode, as runs of this workspace took them; `items`: where there are no such runs. */
+export type BudgetUnit = 'tasks' | 'minutes' | 'items';
+
 export interface SmallBenchPoint {
-  /** Subtasks in the bench. */
+  /** What the bench may cost, in the result's unit. */
   budget: number;
   subtasks: string[];
-  /** R² on the subtasks outside of the bench, of families that were held out. */
-  recovery: Estimate;
+  /** R² on the families that it was searched with: higher than on new ones. */
+  inSample: number;
+  /** R² on the subtasks outside of the bench, of groups that the search had not seen; null where it was ended before. */
+  recovery: Estimate | null;
+  /** Kendall's τ-b of the models' mean scores, foretold from the bench and measured. */
+  tau: number | null;
+  /** Subtasks that random subsets need to recover as much; null where the largest ones measured do less. */
+  randomSize: number | null;
 }
 
 /** A list of somebody else's, as far as the records know its tasks. */
@@ -151,12 +162,17 @@ export interface FixedList {
   /** Of the list, and those among the records. */
   size: number;
   known: number;
+  /** Of those that are known, in the result's unit. */
+  cost: number;
   recovery: Estimate;
+  tau: number | null;
 }
 
 export interface SmallBenchResult {
   search: string;
   title: string;
+  /** Of budgets and costs. */
+  unit: BudgetUnit;
   curve: SmallBenchPoint[];
   /** Random subsets of as many subtasks: quantiles of their recovery. */
   random: { budget: number; low: number; median: number; high: number; subsets: number }[];
@@ -167,7 +183,14 @@ export interface SmallBenchResult {
   /** Why the search ended: it was done, it was stopped, or its time was over. */
   ended: 'done' | 'stopped' | 'time';
   digest: string;
+  /** Rows and columns of the table of scores that was searched in. */
+  rows: number;
   subtasks: number;
+  /** What was held out in turn. */
+  heldOut: 'families' | 'models';
+  groups: number;
+  /** Scores that the table has no place for. */
+  leftOut: LeftOutRecords[];
 }
 
 export interface NextBenchmarkRow {
@@ -203,6 +226,8 @@ export interface PredictionSettings {
   clusters: number;
   search: string;
   budgets: number[];
+  /** What budgets count: tasks, or what it costs to run them. */
+  budgetIn: 'tasks' | 'cost';
   /** Seconds that a small-bench search may take. */
   seconds: number;
   /** The model that the next benchmark is for; empty: the one with the fewest scores. */

@@ -323,9 +323,6 @@ export interface PredictionProgress {
   fraction: number | null;
 }
 
-/** Formats that a small bench is exported to. */
-export type SmallBenchFormat = 'lm-eval' | 'softbench';
-
 /**
  * The prediction process: computation over records in a process of its own, so that a job, which keeps the worker busy,
  * does not hold it up. Each call names the places of the records; they are read once as long as their files are the same.
@@ -338,7 +335,8 @@ export type PredictionApi = {
   fit: Method<
     { places: RecordPlaces; predictor: string; folds: number; seed: number },
     FitQuality,
-    PredictionProgress & { splits: FitQuality['splits'] }
+    /** With each split that is done. */
+    PredictionProgress & { done: FitQuality['splits'][number] | null }
   >;
   taskMap: Method<
     { places: RecordPlaces; predictor: string; clusters: number; seed: number },
@@ -347,7 +345,7 @@ export type PredictionApi = {
   >;
   /** Any-time: cancelled or out of time, it hands back the best so far. */
   smallBench: Method<
-    { places: RecordPlaces; search: string; predictor: string; budgets: number[]; seconds: number; seed: number },
+    { places: RecordPlaces } & Pick<PredictionSettings, 'search' | 'budgets' | 'budgetIn' | 'seconds' | 'seed'>,
     SmallBenchResult,
     PredictionProgress & { best: SmallBenchResult }
   >;
@@ -357,11 +355,6 @@ export type PredictionApi = {
     { places: RecordPlaces; predictor: string; metric: string; seed: number; view: LeaderboardView },
     { cells: PredictedCell[]; reason: string | null },
     PredictionProgress
-  >;
-  /** Files of a list of subtasks. @returns their paths */
-  exportSmallBench: Method<
-    { places: RecordPlaces; subtasks: string[]; format: SmallBenchFormat; file: string; title: string },
-    string[]
   >;
 };
 
@@ -552,8 +545,8 @@ export type PredictorPageApi = {
   stop: Method<void, void>;
   runCommand: Method<{ command: PredictorCommand }, void>;
   removeFile: Method<{ path: string }, void>;
-  /** The list of a budget of the small-bench curve as files. */
-  exportSmallBench: Method<{ budget: number; format: SmallBenchFormat }, void>;
+  /** The list of a budget of the small-bench curve as a group file, which Softbench and lm-evaluation-harness read. */
+  exportSmallBench: Method<{ budget: number }, void>;
   copy: Method<{ text: string }, void>;
   saveState: Method<{ state: unknown }, void>;
   loadState: Method<void, unknown>;

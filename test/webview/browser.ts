@@ -71,11 +71,13 @@ export async function bundlePages(pages: readonly PageName[] = pageNames): Promi
     const bytes = script.outputFiles[0]?.contents.byteLength ?? 0;
     return { text: script.outputFiles[0]?.text ?? '', bytes, style: style.outputFiles[0]?.text ?? '' };
   };
-  const bundles = await Promise.all(pages.map(async (page) => [page, await bundle(page)] as const));
-  return {
-    scripts: Object.fromEntries(bundles) as Bundles['scripts'],
-    styles: Object.fromEntries(bundles.map(([page, { style }]) => [page, style])) as Bundles['styles'],
-  };
+  const bundles = { scripts: {}, styles: {} } as Bundles;
+  for (const page of pages) {
+    const { style, ...script } = await bundle(page);
+    bundles.scripts[page] = script;
+    bundles.styles[page] = style;
+  }
+  return bundles;
 }
 
 export const embed = (data: unknown): string => JSON.stringify(data).replaceAll('<', '\\u003c');

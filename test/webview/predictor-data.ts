@@ -97,10 +97,14 @@ function split(name: string, title: string, error: number, seed: number, ceiling
 const smallBench = (ended: SmallBenchResult['ended'] = 'done'): SmallBenchResult => ({
   search: 'greedy',
   title: 'greedy',
+  unit: 'tasks',
   curve: [2, 4, 8, 12].map((budget) => ({
     budget,
     subtasks: tasks.slice(tasks.length - budget),
+    inSample: 0.96 - 0.45 / budget,
     recovery: { mean: 0.94 - 0.5 / budget, sd: 0.03 },
+    tau: 0.9 - 0.3 / budget,
+    randomSize: budget < 8 ? 2.2 * budget : null,
   })),
   random: [2, 4, 8, 12].map((budget) => ({
     budget,
@@ -110,14 +114,18 @@ const smallBench = (ended: SmallBenchResult['ended'] = 'done'): SmallBenchResult
     subsets: 200,
   })),
   fixed: [
-    { title: 'BIG-bench Lite', size: 42, known: 6, recovery: { mean: 0.79, sd: 0.04 } },
-    { title: 'BIG-bench Hard', size: 24, known: 10, recovery: { mean: 0.83, sd: 0.03 } },
+    { title: 'BIG-bench Lite', size: 42, known: 6, cost: 6, recovery: { mean: 0.79, sd: 0.04 }, tau: 0.71 },
+    { title: 'BIG-bench Hard', size: 24, known: 10, cost: 10, recovery: { mean: 0.83, sd: 0.03 }, tau: 0.77 },
   ],
   evaluations: 4128,
   seconds: 41,
   ended,
   digest: 'a1',
+  rows: 32,
   subtasks: tasks.length,
+  heldOut: 'families',
+  groups: 6,
+  leftOut: [{ reason: 'further metrics of a subtask', count: 12, examples: ['acc of navigate'] }],
 });
 
 function taskMap(): TaskMap {
@@ -166,6 +174,7 @@ export function predictorView(): PredictorView {
         { reason: 'aggregates of other records', count: 32, examples: ['bbh', 'average'] },
         { reason: 'scores that are no numbers', count: 3, examples: ['bbh.csv:17', 'bbh.csv:201'] },
       ],
+      notes: ['Families of models were taken from their names.'],
       digest: 'a1',
     },
     predictors: [
@@ -183,6 +192,7 @@ export function predictorView(): PredictorView {
       clusters: 0,
       search: 'greedy',
       budgets: [2, 4, 8, 12],
+      budgetIn: 'tasks',
       seconds: 120,
       model: '',
     },
@@ -248,6 +258,7 @@ export function emptyPredictorView(): PredictorView {
       subtasks: 0,
       metrics: [],
       leftOut: [],
+      notes: [],
       digest: '',
     },
     fit: null,
@@ -259,5 +270,6 @@ export function emptyPredictorView(): PredictorView {
 
 export const partialSmallBench = (): SmallBenchResult => {
   const found = smallBench();
-  return { ...found, curve: found.curve.slice(0, 2), fixed: [] };
+  const curve = found.curve.slice(0, 2).map((point) => ({ ...point, recovery: null, tau: null, randomSize: null }));
+  return { ...found, curve, random: [], fixed: [] };
 };

@@ -44,11 +44,14 @@ class PredictorPage {
       live,
       start: (task: PredictionTask) => this.#do(api.start({ task })),
       stop: () => this.#do(api.stop()),
-      set: (change: PredictorPageApi['set']['argument']) => this.#do(api.set(change)),
+      set: (change: PredictorPageApi['set']['argument']) => {
+        // The host does not tell a page what the page has told it.
+        if (this.#view) this.#view = { ...this.#view, settings: { ...this.#view.settings, ...change } };
+        this.#do(api.set(change));
+      },
       run: (command: PredictorPageApi['runCommand']['argument']['command']) => this.#do(api.runCommand({ command })),
       removeFile: (path: string) => this.#do(api.removeFile({ path })),
-      exportList: (budget: number, format: PredictorPageApi['exportSmallBench']['argument']['format']) =>
-        this.#do(api.exportSmallBench({ budget, format })),
+      exportList: (budget: number) => this.#do(api.exportSmallBench({ budget })),
       copy: (text: string) =>
         this.#do(
           api.copy({ text }).then(() => {

@@ -57,6 +57,7 @@ export class RecordsSection {
           ]),
           'left-out',
         ),
+      ...records.notes.map((note) => h('p', { class: 'note' }, visible(note))),
       h('h3', {}, 'Sources'),
       this.#sources(records),
       h(

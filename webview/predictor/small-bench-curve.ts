@@ -1,10 +1,16 @@
 /** The curve of recovery against budget, with the band of random subsets and fixed lists as points. */
-import type { SmallBenchResult } from '../../src/shared/predictions.ts';
+import type { SmallBenchPoint, SmallBenchResult } from '../../src/shared/predictions.ts';
 import { h, render } from '../dom.ts';
 import { visible } from '../text.ts';
 import { onThemeChange, palette } from '../theme.ts';
 import { axis, band, Chart, markOf, plain, swatch, tooltipStyle } from './charts.ts';
 import { estimateText, fixed } from './words.ts';
+
+/** R² on groups that the search had not seen; while that is not measured, on those it was searched with. */
+const heightOf = ({ recovery, inSample }: SmallBenchPoint): number => recovery?.mean ?? inSample;
+
+const recoveryWords = ({ recovery, inSample }: SmallBenchPoint): string =>
+  recovery ? `R² ${estimateText(recovery)}` : `R² ${fixed(inSample)} on what it was searched with, not measured yet`;
 
 /** Marks of the found lists and of fixed ones. */
 const foundMark = 0;
@@ -52,19 +58,20 @@ export class SmallBenchCurve {
     this.#canvas.setAttribute(
       'aria-label',
       `Recovery against budget. ${result.curve
-        .map(({ budget, recovery }) => `${budget} tasks: R² ${estimateText(recovery)}`)
+        .map((point) => `${point.subtasks.length} tasks: ${recoveryWords(point)}`)
         .join('; ')}. The table beside it has the figures.`,
     );
     const values = [
-      ...result.curve.flatMap(({ recovery }) => (recovery.mean === null ? [] : [recovery.mean])),
+      ...result.curve.map(heightOf),
       ...result.random.flatMap(({ low, high }) => [low, high]),
       ...result.fixed.flatMap(({ recovery }) => (recovery.mean === null ? [] : [recovery.mean])),
     ];
     const least = Math.min(1, ...values);
+    const unit = result.unit === 'tasks' ? 'tasks in the bench' : `${result.unit} to run the bench`;
     const places = [
       ...result.curve.map(({ budget }) => budget),
       ...result.random.map(({ budget }) => budget),
-      ...result.fixed.map(({ known }) => known),
+      ...result.fixed.map(({ cost }) => cost),
     ];
     this.#chart?.destroy();
     this.#chart = new Chart<'scatter', { x: number; y: number; words: string }[]>(this.#canvas, {
@@ -74,26 +81,27 @@ export class SmallBenchCurve {
           {
             label: result.title,
             showLine: true,
-            data: result.curve.flatMap(({ budget, recovery }) =>
-              recovery.mean === null
-                ? []
-                : [{ x: budget, y: recovery.mean, words: `${budget} tasks: R² ${estimateText(recovery)}` }],
-            ),
+            data: result.curve.map((point) => ({
+              x: point.budget,
+              y: heightOf(point),
+              words: `${point.subtasks.length} tasks: ${recoveryWords(point)}`,
+            })),
             pointStyle: found.style,
             borderColor: found.colour,
-            backgroundColor: found.colour,
+            // Hollow: not measured on held-out groups yet.
+            pointBackgroundColor: result.curve.map(({ recovery }) => (recovery ? found.colour : colours.background)),
             borderWidth: 2,
             pointRadius: result.curve.map(({ budget }) => (budget === this.#chosen ? 7 : 4)),
             pointHoverRadius: 7,
           },
-          ...result.fixed.map(({ title, known, recovery }, index) => ({
+          ...result.fixed.map(({ title, known, cost, recovery }, index) => ({
             label: title,
             data:
               recovery.mean === null
                 ? []
                 : [
                     {
-                      x: known,
+                      x: cost,
                       y: recovery.mean,
                       words: `${visible(title)}, ${known} tasks: R² ${estimateText(recovery)}`,
                     },
@@ -124,7 +132,7 @@ export class SmallBenchCurve {
         interaction: { mode: 'nearest', intersect: false },
         scales: {
           x: {
-            ...axis(colours, 'tasks in the bench', { grid: false }),
+            ...axis(colours, unit, { grid: false }),
             min: 0,
             max: Math.ceil(Math.max(1, ...places) * 1.05),
           },

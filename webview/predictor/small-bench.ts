@@ -1,11 +1,11 @@
 /** Small-bench: how much of all scores a few tasks recover, against random subsets and fixed lists; the list to export. */
 import type {
+  BudgetUnit,
   PredictionSettings,
   PredictorView,
   SmallBenchPoint,
   SmallBenchResult,
 } from '../../src/shared/predictions.ts';
-import type { SmallBenchFormat } from '../../src/shared/protocol.ts';
 import { type Child, h, render } from '../dom.ts';
 import { visible } from '../text.ts';
 import { button, dropdown, textField } from '../ui.ts';
@@ -16,7 +16,7 @@ import { counted, estimateText, fixed } from './words.ts';
 
 export interface SmallBenchActions extends SectionActions {
   set(change: Partial<PredictionSettings>): void;
-  exportList(budget: number, format: SmallBenchFormat): void;
+  exportList(budget: number): void;
   copy(text: string): void;
   changed(): void;
 }
@@ -29,6 +29,7 @@ export class SmallBenchSection {
   readonly #frame: SectionFrame;
   readonly #actions: SmallBenchActions;
   readonly #search = dropdown<string>('Search', (search) => this.#actions.set({ search }));
+  readonly #in = dropdown<PredictionSettings['budgetIn']>('Budgets in', (budgetIn) => this.#actions.set({ budgetIn }));
   readonly #budgets = textField('Budgets: numbers of tasks', 'Budgets', (text) => this.#setBudgets(text));
   readonly #seconds = textField('Seconds that the search may take', 'Seconds', (text) => this.#setSeconds(text));
   readonly #wrong = h('p', { class: 'error-text', role: 'alert', id: 'small-bench-wrong' });
@@ -60,6 +61,7 @@ export class SmallBenchSection {
     this.#form.append(
       labelled('Search', this.#search.element),
       labelled('Budgets', this.#budgets.element),
+      labelled('in', this.#in.element),
       labelled('Time limit, s', this.#seconds.element),
     );
     this.#form.hidden = !actions.live;
@@ -90,6 +92,13 @@ export class SmallBenchSection {
       searches.map(({ name, title }) => ({ value: name, label: title })),
       settings.search,
     );
+    this.#in.set(
+      [
+        { value: 'tasks', label: 'tasks' },
+        { value: 'cost', label: 'minutes to run them' },
+      ],
+      settings.budgetIn,
+    );
     const asked = JSON.stringify([settings.budgets, settings.seconds]);
     // What is being typed is not overwritten by what it was before.
     if (asked !== this.#typed) {
@@ -107,8 +116,8 @@ export class SmallBenchSection {
       .split(/[\s,;]+/)
       .filter(Boolean)
       .map(Number);
-    const isRight = budgets.length > 0 && budgets.every((each) => Number.isInteger(each) && each > 0);
-    this.#say(isRight ? '' : 'Budgets are whole numbers of tasks, such as 4, 8, 16.', this.#budgets);
+    const isRight = budgets.length > 0 && budgets.every((each) => Number.isFinite(each) && each > 0);
+    this.#say(isRight ? '' : 'Budgets are numbers above 0, such as 4, 8, 16.', this.#budgets);
     if (!isRight) return;
     const sorted = [...new Set(budgets)].sort((a, b) => a - b);
     this.#set({ budgets: sorted });
@@ -139,7 +148,7 @@ export class SmallBenchSection {
       this.#tableContent(result, chosen),
     );
     this.#words.textContent = wordsOf(result);
-    render(this.#list, chosen, () => (chosen ? this.#listContent(chosen) : []));
+    render(this.#list, [chosen, result.unit], () => (chosen ? this.#listContent(chosen, result.unit) : []));
   }
 
   /** The budget that was chosen, else the largest that was found. */
@@ -154,11 +163,13 @@ export class SmallBenchSection {
   }
 
   #tableContent(result: SmallBenchResult, chosen: SmallBenchPoint | null): Child[] {
+    const inTasks = result.unit === 'tasks';
     const random = new Map(result.random.map((each) => [each.budget, each]));
     return [
       table(
         'Recovery by budget',
         [
+          ...(inTasks ? [] : [{ title: capitalised(result.unit), number: true }]),
           { title: 'Tasks', number: true },
           {
             title: 'Recovery, R²',
@@ -167,33 +178,52 @@ export class SmallBenchSection {
               'On the tasks outside of the bench, of families that were held out; mean ± standard deviation over folds',
           },
           { title: 'Random subsets', number: true, words: 'Median and 5 to 95 % of random subsets of as many tasks' },
+          { title: 'Worth', number: true, words: 'Tasks that random subsets need to recover as much, on average' },
+          {
+            title: 'Ranking, τ',
+            number: true,
+            words: 'Kendall’s τ-b of the models’ mean scores: foretold from the bench against measured',
+          },
           { title: 'List' },
         ],
         [
           ...result.curve.map((point) => {
             const beside = random.get(point.budget);
+            const isChosen = point.budget === chosen?.budget;
             return [
-              String(point.budget),
-              h('span', { class: 'value' }, estimateText(point.recovery)),
+              ...(inTasks ? [] : [amount(point.budget)]),
+              String(point.subtasks.length),
+              point.recovery
+                ? h('span', { class: 'value' }, estimateText(point.recovery))
+                : h(
+                    'span',
+                    { class: 'muted', title: 'On the families that it was searched with' },
+                    `(${fixed(point.inSample)})`,
+                  ),
               beside ? `${fixed(beside.median)} (${fixed(beside.low)}–${fixed(beside.high)})` : '–',
+              worthOf(point, result),
+              point.tau === null ? '–' : fixed(point.tau, 2),
               h(
                 'button',
                 {
                   type: 'button',
                   class: 'list-button',
                   'data-key': `list ${point.budget}`,
-                  'aria-pressed': point.budget === chosen?.budget ? 'true' : 'false',
+                  'aria-pressed': isChosen ? 'true' : 'false',
                   onclick: () => this.#choose(point.budget),
                 },
-                point.budget === chosen?.budget ? 'shown below' : 'show',
-                h('span', { class: 'visually-hidden' }, `: list of ${counted(point.budget, 'task')}`),
+                isChosen ? 'shown below' : 'show',
+                h('span', { class: 'visually-hidden' }, `: list of ${budgetWords(point.budget, result.unit)}`),
               ),
             ];
           }),
-          ...result.fixed.map(({ title, size, known, recovery }) => [
+          ...result.fixed.map(({ title, size, known, cost, recovery, tau }) => [
+            ...(inTasks ? [] : [amount(cost)]),
             String(known),
             estimateText(recovery),
             '',
+            '',
+            tau === null ? '–' : fixed(tau, 2),
             `${visible(title)}${known < size ? `: ${known} of its ${size} tasks are among the records` : ''}`,
           ]),
         ],
@@ -202,30 +232,46 @@ export class SmallBenchSection {
     ];
   }
 
-  #listContent(chosen: SmallBenchPoint): Child[] {
+  #listContent(chosen: SmallBenchPoint, unit: BudgetUnit): Child[] {
     const { live, copy, exportList } = this.#actions;
     return [
-      h('h3', {}, `The small bench of ${counted(chosen.budget, 'task')}`),
+      h(
+        'h3',
+        {},
+        `The small bench of ${counted(chosen.subtasks.length, 'task')}${unit === 'tasks' ? '' : ` within ${budgetWords(chosen.budget, unit)}`}`,
+      ),
+      live &&
+        h(
+          'p',
+          { class: 'note' },
+          'A group file is what lm-evaluation-harness runs by its name, and what Softbench evaluates and compares as one study.',
+        ),
       h('ol', { class: 'subtasks' }, ...chosen.subtasks.map((name) => h('li', {}, visible(name)))),
       h(
         'div',
         { class: 'actions' },
         live &&
           button({
-            label: 'Export as lm-eval group…',
-            key: 'export lm-eval',
-            onClick: () => exportList(chosen.budget, 'lm-eval'),
-          }),
-        live &&
-          button({
-            label: 'Export as Softbench study…',
-            key: 'export softbench',
-            onClick: () => exportList(chosen.budget, 'softbench'),
+            label: 'Export as group file…',
+            appearance: 'primary',
+            key: 'export',
+            onClick: () => exportList(chosen.budget),
           }),
         button({ label: 'Copy the list', key: 'copy list', onClick: () => copy(`${chosen.subtasks.join('\n')}\n`) }),
       ),
     ];
   }
+}
+
+const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+const amount = (value: number): string => value.toLocaleString('en-US', { maximumSignificantDigits: 3 });
+const budgetWords = (budget: number, unit: BudgetUnit): string => `${amount(budget)} ${unit}`;
+
+/** `24 random`: what its recovery is worth in random tasks. */
+function worthOf({ recovery, randomSize }: SmallBenchPoint, { random }: SmallBenchResult): string {
+  if (!recovery) return '–';
+  if (randomSize !== null) return `${fixed(randomSize, 1)} random`;
+  return random.length === 0 ? '–' : 'more than the largest';
 }
 
 function wordsOf(result: SmallBenchResult): string {
@@ -234,5 +280,19 @@ function wordsOf(result: SmallBenchResult): string {
     stopped: 'The search was stopped: this is the best that it had found.',
     time: 'The time limit ended the search: this is the best that it had found.',
   } as const;
-  return `${result.title} over ${counted(result.subtasks, 'task')}, ${counted(result.evaluations, 'subset')} measured. ${ends[result.ended]} Band: random subsets, 5 to 95 %, dashed their median. A small difference between lists can be chance; the standard deviation over folds says how much.`;
+  const isMeasured = result.curve.every(({ recovery }) => recovery);
+  const left = result.leftOut.reduce((sum, { count }) => sum + count, 0);
+  return [
+    `${result.title} over a table of ${counted(result.rows, 'model')} × ${counted(result.subtasks, 'task')}; ${counted(result.evaluations, 'subset')} looked at.`,
+    ends[result.ended],
+    isMeasured
+      ? `Measured on ${counted(result.groups, 'group')} of ${result.heldOut} in turn, of which the search had seen nothing.`
+      : 'Figures in brackets are of the families that the search has seen; on new ones they are lower.',
+    'Band: random subsets, 5 to 95 %, dashed their median. A difference between lists within the deviation over folds can be chance.',
+    left > 0
+      ? `${counted(left, 'score')} found no place in the table: ${result.leftOut.map(({ reason, count }) => `${count.toLocaleString('en-US')} ${reason}`).join('; ')}.`
+      : '',
+  ]
+    .filter(Boolean)
+    .join(' ');
 }

@@ -1,0 +1,176 @@
+/** How well a predictor does, split by split, as the predictor page shows it. */
+import {
+  baseline,
+  evaluatePredictors,
+  type Predictor,
+  type PredictorEvaluation,
+  type ScoreRecord,
+  splitTable,
+} from '../predict/index.ts';
+import { CancelledError, HumanError, throwIfCancelled } from '../shared/errors.ts';
+import type { GroupError, PredictedRecord, SplitFit } from '../shared/predictions.ts';
+import { Random } from '../shared/random.ts';
+
+/** More points than these tell a reader nothing and make a page slow. */
+const mostPoints = 4000;
+
+export interface FitHooks {
+  signal: AbortSignal;
+  progress(progress: { message: string; fraction: number; done: SplitFit | null }): void;
+}
+
+/**
+ * Measures the predictor and the additive baseline on every split of the study. Stopped, it returns the splits that are done.
+ * @throws CancelledError where it was stopped before the first was
+ */
+export async function measureFit(
+  records: readonly ScoreRecord[],
+  predictor: Predictor,
+  { folds, seed }: { folds: number; seed: number },
+  { signal, progress }: FitHooks,
+): Promise<SplitFit[]> {
+  const measured = [predictor, ...(predictor.name === baseline.name ? [] : [baseline])].map(yielding);
+  const splits: SplitFit[] = [];
+  for (const [at, { name, title, question }] of splitTable.entries()) {
+    const tell = (share: number, done: SplitFit | null = null): void =>
+      progress({ message: `${predictor.title}: ${name}, ${title}`, fraction: (at + share) / splitTable.length, done });
+    tell(0);
+    try {
+      const evaluation = await evaluatePredictors(records, measured, name, {
+        folds,
+        seed,
+        fitSeed: seed,
+        signal,
+        progress: (share) => tell(share),
+      });
+      const [chosen] = evaluation.predictors;
+      if (!chosen) continue;
+      const split: SplitFit = {
+        split: name,
+        title,
+        words: question,
+        folds: evaluation.split.folds.length,
+        notes: evaluation.split.notes,
+        fits: evaluation.predictors.map(({ predictor: of, title: words, r2, rmse }) => ({
+          predictor: of,
+          title: words,
+          r2,
+          rmse,
+          coverage: null,
+        })),
+        ceiling: noiseCeiling(records, chosen),
+        problem: null,
+        ...heldOutOf(records, chosen, seed),
+      };
+      splits.push(split);
+      tell(1, split);
+    } catch (thrown) {
+      if (signal.aborted && splits.length > 0) return splits;
+      if (thrown instanceof CancelledError || !(thrown instanceof HumanError)) throw thrown;
+      const split = withoutFigures(name, title, question, thrown.sentence);
+      splits.push(split);
+      tell(1, split);
+    }
+  }
+  return splits;
+}
+
+const withoutFigures = (split: string, title: string, words: string, problem: string): SplitFit => ({
+  split,
+  title,
+  words,
+  folds: 0,
+  notes: [],
+  fits: [],
+  ceiling: null,
+  problem,
+  points: [],
+  total: 0,
+  tasks: [],
+  families: [],
+});
+
+/** A fit computes without a break: signals and other calls have their turn in front of each. */
+export function yielding(predictor: Predictor): Predictor {
+  return {
+    ...predictor,
+    fit: async (records, options) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      throwIfCancelled(options.signal);
+      return predictor.fit(records, options);
+    },
+  };
+}
+
+/**
+ * The R² of one who knows the true share behind each measured score: 1 − Σ s (1 − s) / (n − 1) ÷ Σ (s − mean)². The sum above
+ * is the unbiased estimate of the binomial noise of scores of n items each. Null where n is not known of nearly all.
+ */
+function noiseCeiling(records: readonly ScoreRecord[], { heldOut }: PredictorEvaluation): number | null {
+  const known = heldOut.flatMap(({ record }) => {
+    const one = records[record];
+    return one?.n && one.n > 1 ? [{ score: one.score, n: one.n }] : [];
+  });
+  if (known.length < 0.95 * heldOut.length || known.length < 2) return null;
+  const mean = known.reduce((sum, { score }) => sum + score, 0) / known.length;
+  const variance = known.reduce((sum, { score }) => sum + (score - mean) ** 2, 0);
+  const noise = known.reduce((sum, { score, n }) => sum + (score * (1 - score)) / (n - 1), 0);
+  return variance > 0 ? 1 - noise / variance : null;
+}
+
+function heldOutOf(
+  records: readonly ScoreRecord[],
+  { heldOut }: PredictorEvaluation,
+  seed: number,
+): Pick<SplitFit, 'points' | 'total' | 'tasks' | 'families'> {
+  const varies = (of: (record: ScoreRecord) => unknown): boolean => new Set(records.map(of)).size > 1;
+  const hasShots = varies(({ shots }) => shots);
+  const hasModes = varies(({ mode }) => mode);
+  const hasMetrics = varies(({ metric }) => metric);
+  const points = heldOut.flatMap(({ record, predicted }): PredictedRecord[] => {
+    const one = records[record];
+    if (!one) return [];
+    const { model, family, task, subtask, shots, mode, metric, score } = one;
+    const setting = [hasModes && mode, hasShots && `${shots}-shot`, hasMetrics && metric].filter(Boolean).join(', ');
+    return [{ model, family, task, subtask, setting, actual: score, predicted }];
+  });
+  return {
+    points: points.length <= mostPoints ? points : new Random(seed).shuffle([...points]).slice(0, mostPoints),
+    total: points.length,
+    tasks: errorsBy(points, ({ task, subtask }) =>
+      task === subtask || subtask.startsWith(task) ? subtask : `${task} › ${subtask}`,
+    ),
+    families: errorsBy(points, ({ family }) => family),
+  };
+}
+
+function errorsBy(points: readonly PredictedRecord[], key: (point: PredictedRecord) => string): GroupError[] {
+  const groups = new Map<string, PredictedRecord[]>();
+  for (const point of points) {
+    const group = groups.get(key(point));
+    if (group) group.push(point);
+    else groups.set(key(point), [point]);
+  }
+  return [...groups]
+    .map(([name, members]) => {
+      let [squares, off, sum] = [0, 0, 0];
+      let worst = members[0] as PredictedRecord;
+      for (const point of members) {
+        const difference = point.predicted - point.actual;
+        squares += difference ** 2;
+        off += difference;
+        sum += point.actual;
+        if (Math.abs(difference) > Math.abs(worst.predicted - worst.actual)) worst = point;
+      }
+      const n = members.length;
+      return {
+        name,
+        n,
+        rmse: Math.sqrt(squares / n),
+        bias: off / n,
+        mean: sum / n,
+        worst: { model: worst.model, actual: worst.actual, predicted: worst.predicted },
+      };
+    })
+    .sort((a, b) => b.rmse - a.rmse);
+}
