@@ -45,6 +45,9 @@ const paths = {
   next: 'M8 3.5v9M3.8 8.3L8 12.5l4.2-4.2',
   copy: 'M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8z',
   source: 'M9 2.5H3.5v11h9V6zM9 2.5V6h3.5',
+  mark: 'M4 14V2.5h8.5L10.3 5.4l2.2 2.9H4',
+  widen: 'M2 8h12M5 5L2 8l3 3M11 5l3 3-3 3',
+  warning: 'M8 2.5l6 11H2zM8 6.5v3.5M8 11.5v.5',
 } as const;
 export type IconName = keyof typeof paths;
 
