@@ -1,10 +1,20 @@
 /** All predictors: one row each. */
 import { additivePredictor } from './additive.ts';
+import { factorPredictor } from './factors.ts';
 import { meanPredictor } from './mean.ts';
+import { studyMlp } from './mlp.ts';
+import { neighbourPredictor } from './neighbours.ts';
 import { ridgePredictor } from './ridge.ts';
 import type { Predictor } from './types.ts';
 
-export const predictors: readonly Predictor[] = [meanPredictor, additivePredictor, ridgePredictor];
+export const predictors: readonly Predictor[] = [
+  meanPredictor,
+  additivePredictor,
+  ridgePredictor,
+  factorPredictor,
+  neighbourPredictor,
+  studyMlp,
+];
 
 /** What every other one is shown beside. */
 export const baseline = additivePredictor;

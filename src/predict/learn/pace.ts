@@ -1,0 +1,28 @@
+/** How long computation goes on between two turns of the event loop. */
+import { throwIfCancelled } from '../../shared/errors.ts';
+
+/** Milliseconds: a worker answers a cancel message within about this. */
+const longest = 40;
+
+/**
+ * For loops of a long computation: lets the event loop turn when it is time, and ends the loop where the user cancelled.
+ * As: `if (pace.due()) await pace.pause()`.
+ */
+export interface Pace {
+  due(): boolean;
+  /** @throws CancelledError */
+  pause(): Promise<void>;
+}
+
+export function openPace(signal?: AbortSignal): Pace {
+  let last = performance.now();
+  return {
+    due: () => performance.now() - last >= longest,
+    async pause() {
+      throwIfCancelled(signal);
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      throwIfCancelled(signal);
+      last = performance.now();
+    },
+  };
+}
