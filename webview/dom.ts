@@ -78,3 +78,20 @@ export function debounced(work: () => void, milliseconds: number): () => void {
     timer = setTimeout(work, milliseconds);
   };
 }
+
+/** Runs at once, and again at most every so many milliseconds; the last call is never lost. */
+export function throttled(work: () => void, milliseconds: number): () => void {
+  let last = Number.NEGATIVE_INFINITY;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  return () => {
+    if (timer !== undefined) return;
+    timer = setTimeout(
+      () => {
+        timer = undefined;
+        last = performance.now();
+        work();
+      },
+      Math.max(0, last + milliseconds - performance.now()),
+    );
+  };
+}

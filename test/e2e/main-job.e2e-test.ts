@@ -110,7 +110,7 @@ describe('the main job, by clicks in a VS Code window', function () {
     assert.equal(all, 3 * 128);
     await page.locator('button.cell-button', { hasText: 'zero-shot' }).first().click();
     await until('the table to be filtered', async () => (await countOfOutputs(page)) < all);
-    await page.locator('.filter-bar vscode-text-field input').fill('mode:zero-shot format:no');
+    await page.locator('.filter-bar .filter-input').fill('mode:zero-shot format:no');
     const zeroShot = runsIn(store()).find(({ mode }) => mode === 'zero-shot');
     assert.ok(zeroShot);
     const failures = jsonLines<{ inFormat: boolean }>(join(zeroShot.folder, 'items.jsonl')).filter(

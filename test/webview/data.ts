@@ -286,6 +286,7 @@ export const mark = (run: string, mode: PromptMode, label: string = mode): Colum
   run,
   mode,
   label,
+  model: 'SmolLM2-135M-Instruct',
   look: { colour: mode, fill: mode },
 });
 

@@ -39,10 +39,10 @@ declare global {
 
 const rows = (page: Page) => page.locator('.grid-body .grid-row');
 const ready = (page: Page) => rows(page).first().waitFor();
-const filter = (page: Page) => page.locator('vscode-text-field');
+const filter = (page: Page) => page.locator('.filter-input');
 const countText = (page: Page) => page.locator('.count').textContent();
 const type = async (page: Page, text: string): Promise<void> => {
-  await filter(page).locator('input').fill(text);
+  await filter(page).fill(text);
   await page.waitForTimeout(150);
 };
 
@@ -117,7 +117,7 @@ describe.skipIf(!browserPath)('results page', () => {
     expect(await countText(page)).toBe('120 of 360 outputs');
     await page.locator('vscode-dropdown[aria-label="Cause"]').click();
     await page.locator('vscode-dropdown[aria-label="Cause"] vscode-option', { hasText: 'ran on' }).click();
-    await expect.poll(() => filter(page).locator('input').inputValue()).toBe('cause:"ran on" mode:zero-shot');
+    await expect.poll(() => filter(page).inputValue()).toBe('cause:"ran on" mode:zero-shot');
     const { records } = modeResult('zero-shot', 120);
     const ranOn = records.filter(({ cause }) => cause === 'ran on').length;
     expect(await countText(page)).toBe(`${ranOn} of 360 outputs`);
@@ -252,7 +252,7 @@ describe.skipIf(!browserPath)('results page', () => {
     await expect.poll(() => countText(page)).not.toBe(before);
     expect(await top()).toBe(500);
     expect(await page.locator('.detail h3').textContent()).toBe(heading);
-    expect(await filter(page).locator('input').inputValue()).toBe('format:no');
+    expect(await filter(page).inputValue()).toBe('format:no');
     await type(page, '');
     expect(await countText(page)).toBe('200 outputs');
     // the end: the page asks for what it has not been told

@@ -53,13 +53,14 @@ export class CausesSection {
         causes: {},
       }),
     );
-    const byRun = new Map(tallies.map((tally) => [tally.id, tally]));
-    for (const { run, verdict, record } of table.rows) {
-      const tally = byRun.get(run);
+    const byOrder = table.marks.map((mark) => tallies.find(({ id }) => id === mark?.run));
+    for (let row = 0; row < table.length; row++) {
+      const tally = byOrder[table.orders[row] ?? 0];
       if (!tally) continue;
       tally.n++;
-      tally.verdicts[verdict]++;
-      if (record.cause) tally.causes[record.cause] = (tally.causes[record.cause] ?? 0) + 1;
+      tally.verdicts[table.verdictOf(row)]++;
+      const cause = table.records[row]?.cause;
+      if (cause) tally.causes[cause] = (tally.causes[cause] ?? 0) + 1;
     }
     const shown = tallies.filter(({ n }) => n > 0);
     this.element.hidden = shown.length === 0;

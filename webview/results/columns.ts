@@ -16,6 +16,8 @@ export interface ColumnMark {
   run: string;
   mode: PromptMode;
   label: string;
+  /** Name of its model. */
+  model: string;
   look: Look;
 }
 
@@ -34,7 +36,10 @@ export function columnsOf({ columns }: ResultsView): MarkedColumn[] {
     const look = byMode
       ? { colour: mode, fill: mode }
       : { colour: modeAt(order), fill: modeAt(order + Math.floor(order / promptModes.length)) };
-    return { ...column, mark: { run: id, mode, label: visible(column.label), look } };
+    return {
+      ...column,
+      mark: { run: id, mode, label: visible(column.label), model: visible(column.run.model.name), look },
+    };
   });
 }
 

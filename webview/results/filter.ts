@@ -1,213 +1,203 @@
 /**
- * The filter language of the item table: `mode:zero-shot cause:"ran on" lenient:right -stop:length "text"`.
- * Terms are and-ed, values after one key (separated by commas) are or-ed, `-` negates, anything else is text that is
- * looked for in the output, the gold answer and what was read. Errors carry their place in the text.
+ * The filter of the item table: reads its text (filter-language.ts), checks it against the keys (filter-keys.ts), and makes
+ * of each term a test of rows. Errors carry their place in the text; the terms that are right go on filtering.
  */
-import { likelihoodVerdict } from '../../src/metrics/index.ts';
-import { failureCauses } from '../../src/shared/failure-causes.ts';
-import { promptModes } from '../../src/shared/modes.ts';
-import { verdictNames } from '../terms.ts';
-import type { Row } from './rows.ts';
+import type { ColumnMark } from './columns.ts';
+import { comparesNumbers, filterKeys, inRange, keyNamed, type RowTest, rangeOf } from './filter-keys.ts';
+import { type Expression, type FilterError, quoteValue, readFilter, type Term, type Value } from './filter-language.ts';
+import { type TextField, textFields } from './haystack.ts';
+import type { RowTable } from './rows.ts';
 
-export interface Term {
-  start: number;
-  end: number;
-  negated: boolean;
-  /** Null for plain text. */
-  key: string | null;
-  values: string[];
+export type { FilterError } from './filter-language.ts';
+export { quoteValue } from './filter-language.ts';
+
+/** A value looked for in the text of rows. */
+export interface TextNeedle {
+  /** Where; null: everywhere. */
+  field: TextField | null;
+  /** In lower case. */
+  text: string;
 }
 
-export interface FilterError {
-  start: number;
-  end: number;
-  message: string;
+/** One term as rows are tested by it, without its negation. */
+export interface Condition {
+  /** The same for terms that mean the same. */
+  id: string;
+  /** Text that is looked for, where that is all. */
+  needle: TextNeedle | null;
+  acrossRuns: boolean;
+  /** A test of rows as the table is now; columns are looked up when it is made. */
+  test(table: RowTable): RowTest;
 }
+
+export type Compiled =
+  | { kind: 'condition'; condition: Condition }
+  | { kind: 'not'; part: Compiled }
+  | { kind: 'and' | 'or'; parts: Compiled[] };
 
 export interface Filter {
   terms: Term[];
   errors: FilterError[];
-  matches(row: Row): boolean;
+  root: Compiled;
 }
 
-interface Key {
-  hint: string;
-  /** The allowed values; any value that `check` accepts where absent. */
-  values?: readonly string[];
-  check?(value: string): string | null;
-  test(row: Row, value: string): boolean;
+const listed = (values: readonly string[]): string => values.join(', ');
+
+export function parseFilter(text: string, marks: readonly ColumnMark[]): Filter {
+  const { expression, terms, errors } = readFilter(text, comparesNumbers);
+  const columns = marks.filter(Boolean);
+  const unreadable = [...errors];
+  const compile = (part: Expression): Compiled | null => {
+    switch (part.kind) {
+      case 'term': {
+        // Of a term that is not written to its end, nothing more is said.
+        const isWhole = !unreadable.some(({ start }) => start >= part.term.start && start < part.term.end);
+        const condition = conditionOf(part.term, columns, isWhole ? errors : []);
+        if (!condition) return null;
+        const compiled: Compiled = { kind: 'condition', condition };
+        return part.term.negated ? { kind: 'not', part: compiled } : compiled;
+      }
+      case 'not': {
+        const inside = compile(part.part);
+        return inside && { kind: 'not', part: inside };
+      }
+      default: {
+        const parts = part.parts.map(compile).filter((one) => one !== null);
+        // Of alternatives of which none is right, nothing is left to filter by.
+        return parts.length === 0 && part.parts.length > 0 ? null : { kind: part.kind, parts };
+      }
+    }
+  };
+  const root = compile(expression) ?? { kind: 'and', parts: [] };
+  errors.sort((a, b) => a.start - b.start);
+  return { terms, errors, root };
 }
 
-const anyCause = 'any';
-const noCause = 'none';
-const rightOrWrong = ['right', 'wrong'] as const;
-const contains = (text: string, value: string): boolean => text.toLowerCase().includes(value.toLowerCase());
-const range = /^(\d+)(?:-(\d+))?$/;
-
-/** One row a key. */
-export const filterKeys: Record<string, Key> = {
-  mode: { hint: 'prompt mode', values: promptModes, test: (row, value) => row.mark.mode === value },
-  run: {
-    hint: 'name of the run, as its column has it',
-    test: ({ mark }, value) => mark.label === value || mark.run === value,
-  },
-  verdict: { hint: 'format and answer together', values: verdictNames, test: (row, value) => row.verdict === value },
-  cause: {
-    hint: 'why the strict reading rejected the output',
-    values: [...failureCauses, anyCause, noCause],
-    test: ({ record }, value) =>
-      value === anyCause ? record.cause !== null : value === noCause ? record.cause === null : record.cause === value,
-  },
-  format: {
-    hint: 'in the required format',
-    values: ['yes', 'no'],
-    test: ({ record }, value) => record.generated !== false && record.inFormat === (value === 'yes'),
-  },
-  strict: {
-    hint: 'verdict of the strict reading',
-    values: rightOrWrong,
-    test: ({ record }, value) => record.generated !== false && record.right === (value === 'right'),
-  },
-  lenient: {
-    hint: 'verdict of the lenient reading',
-    values: rightOrWrong,
-    test: ({ record }, value) => record.generated !== false && record.lenientRight === (value === 'right'),
-  },
-  likely: {
-    hint: 'is the gold answer the most likely candidate',
-    values: rightOrWrong,
-    test: ({ record }, value) => likelihoodVerdict(record) === (value === 'right'),
-  },
-  stop: {
-    hint: 'why generation ended',
-    values: ['stop-string', 'eos', 'length'],
-    test: ({ record }, value) => record.generated !== false && record.stop.reason === value,
-  },
-  changed: {
-    hint: 'is the verdict not the same in all columns',
-    values: ['yes', 'no'],
-    test: (row, value) => row.differs === (value === 'yes'),
-  },
-  item: {
-    hint: 'number or range of items, such as 12 or 10-20',
-    check: (value) => (range.test(value) ? null : `“${value}” is not an item number or a range such as 10-20.`),
-    test({ record }, value) {
-      const [, first, last] = range.exec(value) ?? [];
-      return record.index >= Number(first) && record.index <= Number(last ?? first);
+function conditionOf(term: Term, marks: readonly ColumnMark[], errors: FilterError[]): Condition | null {
+  const { key, values, start, end } = term;
+  const fail = (message: string, at: { start: number; end: number } = term): null => {
+    errors.push({ start: at.start, end: Math.max(at.end, at.start + 1), message });
+    return null;
+  };
+  const known = key === null ? null : keyNamed(key);
+  if (key !== null && !known)
+    return fail(`There is no key “${key}”. Keys: ${listed(Object.keys(filterKeys))}.`, { start, end });
+  const tests: { id: string; needle: TextNeedle | null; test(table: RowTable): RowTest }[] = [];
+  for (const value of values) {
+    const field = known?.text ?? null;
+    if (value.flags !== null && (known === null || known.text)) {
+      const pattern = patternOf(value);
+      if (pattern instanceof RegExp) tests.push(byPattern(pattern, field));
+      else return fail(pattern, value);
+      continue;
+    }
+    const written = value.flags === null ? value.text : `/${value.text}/${value.flags}`;
+    if (key !== null && written === '') {
+      const some = known?.values?.(marks) ?? [];
+      return fail(`“${key}:” needs a value${some.length ? `: ${listed(some)}` : ''}.`, { start, end });
+    }
+    if (known === null || known.text) {
+      tests.push(byText({ field, text: written.toLowerCase() }));
+      continue;
+    }
+    const allowed = known.values?.(marks);
+    // Before the view is there, nothing is known of columns: their names are looked at again when it comes.
+    const wrong = allowed?.includes(written)
+      ? null
+      : known.check
+        ? known.check(written, marks)
+        : `“${written}” is not a value of “${key}”. Values: ${listed(allowed ?? [])}.`;
+    if (wrong !== null && !(marks.length === 0 && known.values?.([]).length === 0))
+      return fail(wrong, values.length > 1 ? value : { start, end });
+    const range = known.number ? rangeOf(written) : null;
+    const { number, test } = known;
+    tests.push({
+      id: written,
+      needle: null,
+      test: (table) => {
+        if (number && range) {
+          const of = number(table);
+          return (id) => inRange(of(id), range);
+        }
+        return test ? test(table, written) : () => false;
+      },
+    });
+  }
+  const [only] = tests;
+  if (!only) return null;
+  return {
+    id: JSON.stringify([key, ...tests.map(({ id }) => id)]),
+    needle: tests.length === 1 ? only.needle : null,
+    acrossRuns: known?.acrossRuns === true,
+    test: (table) => {
+      const made = tests.map(({ test }) => test(table));
+      const [first] = made;
+      return made.length === 1 && first ? first : (id) => made.some((one) => one(id));
     },
-  },
-  gold: { hint: 'text in the gold answer', test: ({ record }, value) => contains(record.gold, value) },
-  output: { hint: 'text in the output', test: ({ record }, value) => contains(record.output, value) },
-};
-
-const list = (values: readonly string[]): string => values.join(', ');
-
-interface Scan {
-  terms: Term[];
-  errors: FilterError[];
-}
-
-/** Cuts the text into terms. A quote that is not closed is an error and ends with the text. */
-function scan(text: string): Scan {
-  const terms: Term[] = [];
-  const errors: FilterError[] = [];
-  let at = 0;
-  const quoted = (): string => {
-    const start = at++;
-    let value = '';
-    while (at < text.length && text[at] !== '"') {
-      if (text[at] === '\\' && (text[at + 1] === '"' || text[at + 1] === '\\')) at++;
-      value += text[at++] ?? '';
-    }
-    if (at >= text.length) errors.push({ start, end: text.length, message: 'The quotation mark is not closed.' });
-    else at++;
-    return value;
   };
-  const bare = (stop: RegExp): string => {
-    const start = at;
-    while (at < text.length && !stop.test(text[at] ?? '')) at++;
-    return text.slice(start, at);
-  };
-  while (at < text.length) {
-    if (/\s/.test(text[at] ?? '')) {
-      at++;
-      continue;
-    }
-    const start = at;
-    const negated = text[at] === '-' && at + 1 < text.length && !/\s/.test(text[at + 1] ?? '');
-    if (negated) at++;
-    const key = /^([a-z]+):/i.exec(text.slice(at))?.[1] ?? null;
-    if (key === null) {
-      const value = text[at] === '"' ? quoted() : bare(/[\s"]/);
-      if (value) terms.push({ start, end: at, negated, key: null, values: [value] });
-      continue;
-    }
-    at += key.length + 1;
-    const values: string[] = [];
-    do {
-      if (text[at] === ',') at++;
-      values.push(text[at] === '"' ? quoted() : bare(/[\s,]/));
-    } while (text[at] === ',');
-    terms.push({ start, end: at, negated, key: key.toLowerCase(), values });
-  }
-  return { terms, errors };
 }
 
-export function parseFilter(text: string): Filter {
-  const { terms, errors } = scan(text);
-  const tests: ((row: Row) => boolean)[] = [];
-  for (const { key, values, negated, start, end } of terms) {
-    if (key === null) {
-      const pattern = new RegExp((values[0] ?? '').replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'i');
-      tests.push(
-        ({ record }) =>
-          (pattern.test(record.output) ||
-            pattern.test(record.gold) ||
-            pattern.test(record.strict.answer ?? '') ||
-            pattern.test(record.lenient.answer ?? '')) !== negated,
-      );
-      continue;
-    }
-    const rule = Object.hasOwn(filterKeys, key) ? filterKeys[key] : undefined;
-    if (!rule) {
-      errors.push({ start, end, message: `There is no key “${key}”. Keys: ${list(Object.keys(filterKeys))}.` });
-      continue;
-    }
-    const wrong = values
-      .map((value) => {
-        if (value === '') return `“${key}:” needs a value${rule.values ? `: ${list(rule.values)}` : ''}.`;
-        if (rule.values && !rule.values.includes(value))
-          return `“${value}” is not a value of “${key}”. Values: ${list(rule.values)}.`;
-        return rule.check?.(value) ?? null;
-      })
-      .find((message) => message !== null);
-    if (wrong) {
-      errors.push({ start, end, message: wrong });
-      continue;
-    }
-    tests.push((row) => values.some((value) => rule.test(row, value)) !== negated);
+function patternOf({ text, flags }: Value): RegExp | string {
+  const unknown = [...(flags ?? '')].find((flag) => !'imsu'.includes(flag));
+  if (unknown !== undefined) return `“${unknown}” is not a flag of a pattern here: i, m, s and u are.`;
+  try {
+    // Without flags letters match in either case, as plain text does; with any, as they are given.
+    return new RegExp(text, flags === '' ? 'i' : (flags ?? undefined));
+  } catch (error) {
+    const [, reason] = /: ([^:]+)$/.exec(error instanceof Error ? error.message : '') ?? [];
+    return `The pattern /${text}/ is not valid${reason ? `: ${reason.toLowerCase()}` : ''}.`;
   }
-  return { terms, errors, matches: (row) => tests.every((test) => test(row)) };
 }
 
-export const quoteValue = (value: string): string =>
-  /[\s",:]/.test(value) ? `"${value.replace(/[\\"]/g, '\\$&')}"` : value;
+const fieldsOf = (field: TextField | null): readonly TextField[] => (field === null ? textFields : [field]);
+
+function textOf(table: RowTable, id: number, field: TextField): string {
+  const record = table.records[id];
+  if (!record) return '';
+  return field === 'output' || field === 'gold' ? record[field] : (record[field].answer ?? '');
+}
+
+const byPattern = (pattern: RegExp, field: TextField | null) => ({
+  id: `${pattern} ${field}`,
+  needle: null,
+  test:
+    (table: RowTable): RowTest =>
+    (id) =>
+      fieldsOf(field).some((name) => pattern.test(textOf(table, id, name))),
+});
+
+const byText = (needle: TextNeedle) => ({
+  id: `${needle.text} ${needle.field}`,
+  needle,
+  test:
+    (table: RowTable): RowTest =>
+    (id) =>
+      table.haystack.holds(id, needle.text, needle.field),
+});
+
+// ---------------------------------------------------------------- changing a filter's text
+
+const scan = (text: string): Term[] => readFilter(text, comparesNumbers).terms;
 
 /** The value that the text gives for a key, or null where it gives none, several, or a negation. */
 export function valueGiven(text: string, key: string): string | null {
-  const found = scan(text).terms.filter((term) => term.key === key);
+  const found = scan(text).filter((term) => term.key === key);
   const [term] = found;
-  return term && found.length === 1 && !term.negated && term.values.length === 1 ? (term.values[0] ?? null) : null;
+  return term && found.length === 1 && !term.negated && term.values.length === 1
+    ? (term.values[0]?.text ?? null)
+    : null;
 }
 
 /** The text with its terms for `key` replaced by one for `value`, or taken out where `value` is null. */
 export function withValue(text: string, key: string, value: string | null): string {
-  const found = scan(text).terms.filter((term) => term.key === key);
+  const found = scan(text).filter((term) => term.key === key);
   let result = text;
   for (const { start, end } of [...found].reverse())
     result = `${result.slice(0, start).trimEnd()} ${result.slice(end).trimStart()}`;
   result = result.trim();
   if (value === null) return result;
   const term = `${key}:${quoteValue(value)}`;
-  return result ? `${term} ${result}` : term;
+  if (!result) return term;
+  // In front of alternatives the term would belong to the first of them only.
+  return /(^|\s)OR(\s|$)/.test(result) ? `${term} (${result})` : `${term} ${result}`;
 }

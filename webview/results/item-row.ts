@@ -1,88 +1,32 @@
-/** What the item table is made of: its columns, heads, rows, and the words that explain its filter and keys. */
-import type { ItemRow } from '../../src/shared/protocol.ts';
+/** Heads and rows of the item table, and the words that explain its filter and keys. */
 import { h } from '../dom.ts';
-import { count } from '../format.ts';
-import { verdictIcon } from '../icons.ts';
-import { verdicts } from '../terms.ts';
-import { oneLine } from '../text.ts';
-import { columnName } from './columns.ts';
-import { filterKeys } from './filter.ts';
-import type { Row, SortKey } from './rows.ts';
+import { filterKeys } from './filter-keys.ts';
+import { columnOf, type ItemColumnName, type Layout } from './item-columns.ts';
+import type { Row } from './rows.ts';
+import type { Sorting, SortKey } from './sorting.ts';
 
-const columns: { key: SortKey | null; name: string; label: string; title: string }[] = [
-  { key: 'item', name: 'item', label: 'Item', title: 'Position in the benchmark’s split, from 0' },
-  { key: 'run', name: 'run', label: 'Run', title: 'The run: its mode, or what tells it apart from the others' },
-  { key: 'verdict', name: 'verdict', label: 'Verdict', title: 'Format and answer together' },
-  { key: null, name: 'across', label: 'All runs', title: 'Verdict of this item in each run, in their order' },
-  { key: 'cause', name: 'cause', label: 'Cause', title: 'Why the strict reading rejected the output' },
-  { key: 'gold', name: 'gold', label: 'Gold', title: 'The right answer' },
-  { key: 'read', name: 'read', label: 'Read as', title: 'What the lenient reading took out of the output' },
-  { key: null, name: 'output', label: 'Output', title: 'Raw output of the model' },
-  { key: 'tokens', name: 'tokens', label: 'Tokens', title: 'Length of the output in tokens' },
-];
+export { likelihoodText } from './likelihood-text.ts';
 
-/** Heads of the columns; a click on one that can sort calls back. */
-export const headCells = (sortBy: (key: SortKey) => void): HTMLElement[] =>
-  columns.map(({ key, name, label, title }) => {
-    const cell = h('div', { role: 'columnheader', class: `cell cell-${name}`, title, 'data-sort': key });
-    if (!key) {
-      cell.append(h('span', { class: 'head-text' }, label));
-      return cell;
-    }
-    cell.append(
+/** Heads of the columns; a click on one sorts. */
+export const headCells = (
+  { names, compact }: Layout,
+  sorting: Sorting,
+  sortBy: (key: SortKey) => void,
+): HTMLElement[] =>
+  names.map((name) => {
+    const { label, title } = columnOf[name];
+    const direction = name !== sorting.key ? 'none' : sorting.descending ? 'descending' : 'ascending';
+    return h(
+      'div',
+      { role: 'columnheader', class: `cell cell-${name}`, title, 'aria-sort': direction },
       h(
         'button',
-        { type: 'button', class: 'head-button', onclick: () => sortBy(key) },
-        label,
+        { type: 'button', class: 'head-button', 'data-key': name, onclick: () => sortBy(name) },
+        compact && name === 'verdict' ? h('span', { class: 'visually-hidden' }, label) : label,
         h('span', { class: 'sort-mark', 'aria-hidden': 'true' }),
       ),
     );
-    return cell;
   });
-
-/** Columns are named by mode, or by run: what the head of their column says. */
-export function nameRunColumn(head: HTMLElement, word: 'Mode' | 'Run'): void {
-  const text = head.querySelector('.cell-run .head-button')?.firstChild;
-  if (text && text.textContent !== word) text.textContent = word;
-}
-
-/** The keys of the filter language and of the keyboard. */
-export function filterHelp(): HTMLElement {
-  return h(
-    'details',
-    { class: 'help', 'data-key': 'filter-help' },
-    h('summary', {}, 'Filter language and keys'),
-    h(
-      'dl',
-      { class: 'filter-keys' },
-      ...Object.entries(filterKeys).flatMap(([key, { hint, values }]) => [
-        h('dt', {}, h('code', {}, `${key}:`)),
-        h('dd', {}, hint, values ? h('span', { class: 'muted' }, ` (${values.join(', ')})`) : null),
-      ]),
-      h('dt', {}, h('code', {}, '"text"')),
-      h('dd', {}, 'text in output, gold answer or what was read'),
-      h('dt', {}, h('code', {}, '-')),
-      h('dd', {}, 'in front of a term negates it; commas between values mean “or”'),
-      h('dt', {}, h('kbd', {}, 'j'), ' ', h('kbd', {}, 'k')),
-      h('dd', {}, 'next and previous row (arrow keys, Page Up and Down, Home and End work too)'),
-      h('dt', {}, h('kbd', {}, 'n'), ' ', h('kbd', {}, 'p')),
-      h('dd', {}, 'next and previous item whose verdict is not the same in all runs'),
-      h('dt', {}, h('kbd', {}, 'Enter'), ' ', h('kbd', {}, 'Escape')),
-      h('dd', {}, 'into the details and back'),
-      h('dt', {}, h('kbd', {}, '/')),
-      h('dd', {}, 'to the filter'),
-    ),
-  );
-}
-
-/** What stands in place of an output where only likelihoods were measured. */
-export function likelihoodText({ choices, likelihoods = [] }: ItemRow): string {
-  if (choices) return `likeliest: ${oneLine(choices.texts[likeliest(choices.logLikelihoods)] ?? '', 60)}`;
-  const [first] = likelihoods;
-  return first ? `log p ${first.sum?.toFixed(2) ?? '−∞'}, ${count(first.tokens)} tokens` : 'nothing generated';
-}
-
-const likeliest = (values: readonly number[]): number => values.indexOf(Math.max(...values));
 
 /**
  * A row of the table.
@@ -93,16 +37,9 @@ const likeliest = (values: readonly number[]): number => values.indexOf(Math.max
 export function rowElement(
   row: Row,
   at: number,
-  {
-    selected,
-    startsItem,
-    siblings,
-    onClick,
-  }: { selected: boolean; startsItem: boolean; siblings: Row[]; onClick(): void },
+  names: readonly ItemColumnName[],
+  { selected, startsItem, siblings }: { selected: boolean; startsItem: boolean; siblings: readonly Row[] },
 ): HTMLElement {
-  const { record, verdict, mark } = row;
-  const cell = (name: string, ...children: (Node | string | null)[]): HTMLElement =>
-    h('div', { role: 'gridcell', class: `cell cell-${name}` }, ...children);
   return h(
     'div',
     {
@@ -111,35 +48,62 @@ export function rowElement(
       class: `grid-row${selected ? ' selected' : ''}${startsItem ? ' first-of-item' : ''}`,
       'aria-rowindex': at + 2,
       'aria-selected': selected ? 'true' : 'false',
-      onclick: onClick,
+      'data-at': at,
     },
-    cell('item', String(record.index)),
-    cell('run', columnName(mark)),
-    cell('verdict', verdictIcon(verdict), h('span', { class: 'cell-text' }, verdicts[verdict].label)),
-    cell(
-      'across',
-      h(
-        'span',
-        {
-          class: 'strip',
-          role: 'img',
-          'aria-label': siblings.map((each) => `${each.mark.label}: ${verdicts[each.verdict].label}`).join('; '),
-        },
-        ...siblings.map((each) => verdictIcon(each.verdict)),
-      ),
+    ...names.map((name) =>
+      h('div', { role: 'gridcell', class: `cell cell-${name}` }, ...columnOf[name].cell(row, siblings)),
     ),
-    cell('cause', record.cause ?? ''),
-    cell('gold', oneLine(record.gold, 60)),
-    cell(
-      'read',
-      record.lenient.answer === null ? h('span', { class: 'muted' }, '–') : oneLine(record.lenient.answer, 60),
+  );
+}
+
+const code = (text: string): HTMLElement => h('code', {}, text);
+const key = (...names: string[]): (HTMLElement | string)[] =>
+  names.flatMap((name, at) => (at === 0 ? [h('kbd', {}, name)] : [' ', h('kbd', {}, name)]));
+
+/** The language of the filter, by what is written and what it means. */
+const grammar: [string, string][] = [
+  [
+    '"text"',
+    'text in output, gold answer or what was read, in upper or lower case; quotation marks where it has spaces',
+  ],
+  [
+    '/pattern/',
+    'a regular expression in place of text, also behind output:, gold: and read:; /pattern/s with flags i, m, s, u',
+  ],
+  ['a b', 'both'],
+  ['a OR b', 'one of them; brackets group: (a OR b) c'],
+  ['key:x,y', 'one of the values'],
+  ['-', 'in front of a term or a bracket negates it (or NOT)'],
+  ['3..10  >5  <=5', 'numbers: tokens>100, item:3..10, margin:-0.5..0.5, tokens:..20'],
+  ['changed:A..B', 'the verdict is another in B than in A; A and B are names of columns or their numbers from 1'],
+];
+const keyboard: [string[], string][] = [
+  [['j', 'k'], 'next and previous row (arrow keys, Page Up and Down, Home and End work too)'],
+  [['n', 'p'], 'next and previous item whose verdict is not the same in all runs'],
+  [['Enter', 'Escape'], 'into the details and back'],
+  [['/'], 'to the filter'],
+  [['↓', 'Ctrl+Space'], 'in the filter: what can stand here; Enter or Tab takes it'],
+];
+
+/** The keys of the filter language and of the keyboard. */
+export function filterHelp(): HTMLElement {
+  return h(
+    'details',
+    { class: 'help', 'data-key': 'filter-help' },
+    h('summary', {}, 'Filter language and keys'),
+    h(
+      'dl',
+      { class: 'filter-keys' },
+      ...grammar.flatMap(([written, means]) => [h('dt', {}, code(written)), h('dd', {}, means)]),
+      ...Object.entries(filterKeys).flatMap(([name, { hint, values, example }]) => {
+        const listed = values?.([]) ?? [];
+        const shown = listed.length > 0 ? listed.join(', ') : (example ?? '');
+        return [
+          h('dt', {}, code(`${name}:`)),
+          h('dd', {}, hint, shown ? h('span', { class: 'muted' }, ` (${shown})`) : null),
+        ];
+      }),
+      ...keyboard.flatMap(([names, does]) => [h('dt', {}, ...key(...names)), h('dd', {}, does)]),
     ),
-    cell(
-      'output',
-      record.output === ''
-        ? h('span', { class: 'muted' }, record.generated === false ? likelihoodText(record) : '(empty)')
-        : oneLine(record.output),
-    ),
-    cell('tokens', record.generated === false ? h('span', { class: 'muted' }, '–') : count(record.outputTokens)),
   );
 }

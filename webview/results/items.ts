@@ -1,15 +1,23 @@
 /** The item table: every item × run, filtered and sorted, drawn only where it is seen. */
 
-import { failureCauses } from '../../src/shared/failure-causes.ts';
 import { debounced, h, onNextFrame } from '../dom.ts';
 import { count } from '../format.ts';
-import { shownVerdicts, verdicts } from '../terms.ts';
-import { button, dropdown, textField } from '../ui.ts';
 import type { CauseFilter } from './causes.ts';
-import { type ColumnMark, isByMode } from './columns.ts';
-import { parseFilter, valueGiven, withValue } from './filter.ts';
-import { filterHelp, headCells, nameRunColumn, rowElement } from './item-row.ts';
-import { isSortKey, keyOf, type Row, type RowTable, type Sorting, type SortKey, sortRows } from './rows.ts';
+import { parseFilter, withValue } from './filter.ts';
+import { FilterBar } from './filter-bar.ts';
+import { type FilterMemory, memoryOf } from './filter-memory.ts';
+import {
+  columnChooser,
+  type ItemColumnName,
+  isColumnName,
+  itemColumnNames,
+  layoutOf,
+  usualColumns,
+} from './item-columns.ts';
+import { filterHelp, headCells, rowElement } from './item-row.ts';
+import { Matcher } from './matching.ts';
+import { keyOf, type Row, type RowTable } from './rows.ts';
+import { isSortKey, Orders, type Sorting, type SortKey } from './sorting.ts';
 
 /** Must agree with `--row-height` of frame.css. */
 const rowHeight = 26;
@@ -17,14 +25,22 @@ const rowHeight = 26;
 const overscan = 8;
 /** Browsers clip elements above some 30 million pixels: longer tables scroll in proportion. */
 const tallest = 15_000_000;
-
-const anyValue = 'any';
+/** Milliseconds that filtering may take before the page draws and listens again. */
+const patience = 40;
 
 export interface ItemsState {
   filter: string;
   sorting: Sorting;
   selected: string | null;
   scroll: number;
+  columns: ItemColumnName[];
+}
+
+interface DrawnRow {
+  element: HTMLElement;
+  id: number;
+  /** What else the look of the row depends on. */
+  stamp: string;
 }
 
 export class ItemsSection {
@@ -36,91 +52,134 @@ export class ItemsSection {
   readonly #body = h('div', { class: 'grid-body', role: 'rowgroup' });
   readonly #empty = h('p', { class: 'grid-empty', hidden: true });
   readonly #count = h('span', { class: 'count', role: 'status' });
-  readonly #errors = h('div', { class: 'filter-errors', id: 'filter-errors', role: 'alert' });
-  readonly #text = textField(
-    'Filter items',
-    'Filter: mode:zero-shot cause:"ran on" lenient:right strict:wrong "text"',
-    () => {
-      this.#syncDropdowns();
-      this.#filterSoon();
-    },
-  );
-  readonly #runChoice = dropdown<string>('Run', (value) => this.#choose(this.#runKey, value));
-  readonly #verdictChoice = dropdown<string>('Verdict', (value) => this.#choose('verdict', value));
-  readonly #causeChoice = dropdown<string>('Cause', (value) => this.#choose('cause', value));
-  readonly #filterSoon = debounced(() => this.#apply(true), 20);
+  readonly #bar: FilterBar;
+  readonly #matcher: Matcher;
+  readonly #orders: Orders;
+  readonly #filterSoon = onNextFrame(() => this.#apply(true));
   readonly #drawSoon = onNextFrame(() => this.#draw());
-  readonly #drawn = new Map<number, { element: HTMLElement; row: Row; selected: boolean; stamp: string }>();
-  readonly #compact: HTMLElement;
-  #rows: Row[] = [];
+  readonly #rememberSoon = debounced(() => {
+    if (this.#bar.errors.childElementCount === 0) this.#bar.saved.used(this.#bar.text);
+  }, 4000);
+  readonly #drawn = new Map<number, DrawnRow>();
+  /** Numbers of the rows shown, in their order. */
+  #ids: Int32Array = new Int32Array(0);
+  #generation = 0;
   #sorting: Sorting = { key: 'item', descending: false };
+  #chosen: ItemColumnName[] = usualColumns;
+  #layout = layoutOf(usualColumns, 1000);
   #selected: string | null = null;
+  #continuing: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
     private readonly table: RowTable,
     private readonly on: { select(row: Row | null, byUser: boolean): void; enter(): void; stateChanged(): void },
   ) {
-    this.#head.append(...headCells((key) => this.#sortBy(key)));
+    this.#matcher = new Matcher(table);
+    this.#orders = new Orders(table);
+    const chooser = columnChooser(
+      () => new Set(this.#chosen),
+      (names) => {
+        this.#chosen = names;
+        this.#layOut(true);
+        this.on.stateChanged();
+      },
+    );
+    this.#bar = new FilterBar(
+      table,
+      this.#matcher,
+      {
+        changed: () => {
+          this.#filterSoon();
+          this.#rememberSoon();
+        },
+        done: () => {
+          this.#apply(true);
+          this.focus();
+          if (!this.selectedRow) this.#selectAt(0);
+        },
+        memoryChanged: () => this.on.stateChanged(),
+      },
+      chooser.element,
+    );
     this.#grid.append(h('div', { role: 'rowgroup', class: 'grid-head-group' }, this.#head), this.#body, this.#empty);
-    this.#compact = h('div', { class: 'items' }, this.#grid, this.aside);
     this.element = h(
       'section',
       { 'aria-labelledby': 'items-heading', class: 'items-section' },
       h('div', { class: 'heading-row' }, h('h2', { id: 'items-heading' }, 'Items'), this.#count),
-      h(
-        'div',
-        { class: 'filter-bar', role: 'search', 'aria-label': 'Filter items' },
-        this.#runChoice.element,
-        this.#verdictChoice.element,
-        this.#causeChoice.element,
-        this.#text.element,
-        button({ label: 'Clear', onClick: () => this.setFilter('') }),
-      ),
-      this.#errors,
-      this.#compact,
+      this.#bar.element,
+      this.#bar.errors,
+      h('div', { class: 'items' }, this.#grid, this.aside),
       filterHelp(),
     );
-    this.#grid.addEventListener('scroll', () => {
-      this.#drawSoon();
-      this.on.stateChanged();
-    });
+    this.#grid.addEventListener(
+      'scroll',
+      () => {
+        this.#drawSoon();
+        this.on.stateChanged();
+      },
+      { passive: true },
+    );
     this.#grid.addEventListener('keydown', (event) => this.#key(event));
-    new ResizeObserver(() => this.#drawSoon()).observe(this.#grid);
-    this.#text.element.addEventListener('keydown', (event) => {
-      if ((event as KeyboardEvent).key === 'Enter' || (event as KeyboardEvent).key === 'ArrowDown') {
-        event.preventDefault();
-        this.focus();
-        if (!this.selectedRow) this.#selectAt(0);
-      }
+    this.#body.addEventListener('click', (event) => {
+      const at = (event.target as Element).closest<HTMLElement>('[data-at]')?.dataset.at;
+      if (at === undefined) return;
+      this.focus();
+      this.#selectAt(Number(at));
     });
-    this.#syncDropdowns();
+    new ResizeObserver(() => {
+      this.#layOut(false);
+      this.#drawSoon();
+    }).observe(this.#grid);
+    this.#layOut(true);
   }
 
   get state(): ItemsState {
-    return { filter: this.#text.value, sorting: this.#sorting, selected: this.#selected, scroll: this.#grid.scrollTop };
+    return {
+      filter: this.#bar.text,
+      sorting: this.#sorting,
+      selected: this.#selected,
+      scroll: this.#grid.scrollTop,
+      columns: this.#chosen,
+    };
+  }
+
+  /** Filters kept by name and those used last. */
+  get memory(): FilterMemory {
+    return this.#bar.saved.memory;
+  }
+  set memory(memory: unknown) {
+    this.#bar.saved.memory = memoryOf(memory);
   }
 
   /** Takes up the state of an earlier showing; call it before the rows come. */
   restore(state: Partial<ItemsState>): void {
-    if (typeof state.filter === 'string') this.#text.value = state.filter;
+    if (typeof state.filter === 'string') this.#bar.text = state.filter;
     if (state.sorting && isSortKey(state.sorting.key))
       this.#sorting = { key: state.sorting.key, descending: state.sorting.descending === true };
     if (typeof state.selected === 'string') this.#selected = state.selected;
     if (typeof state.scroll === 'number') this.#pendingScroll = state.scroll;
-    this.#syncDropdowns();
+    if (Array.isArray(state.columns)) {
+      const chosen = new Set(state.columns.filter(isColumnName));
+      this.#chosen = itemColumnNames.filter((name) => chosen.has(name) || name === 'item' || name === 'output');
+    }
+    this.#layOut(true);
     this.#apply(false);
   }
   #pendingScroll: number | null = null;
 
   get selectedRow(): Row | null {
-    return this.#rows[this.#placeOf(this.#selected)] ?? null;
+    return this.#rowAt(this.#placeOf(this.#selected));
+  }
+
+  #rowAt(at: number): Row | null {
+    const id = this.#ids[at];
+    return id === undefined ? null : this.table.row(id);
   }
 
   /** Where the row stands in the table as it is filtered and sorted; -1 where it does not. */
   #placeOf(key: string | null): number {
-    if (key === null) return -1;
-    const row = this.table.byItem.get(Number.parseInt(key, 10))?.find((one) => keyOf(one) === key);
-    return row ? this.#rows.indexOf(row) : -1;
+    const id = key === null ? -1 : this.table.idOf(key);
+    return id < 0 ? -1 : this.#ids.indexOf(id);
   }
 
   focus(): void {
@@ -128,18 +187,18 @@ export class ItemsSection {
   }
 
   focusFilter(): void {
-    this.#text.focus();
+    this.#bar.focus();
   }
 
   setFilter(text: string): void {
-    this.#text.value = text;
-    this.#syncDropdowns();
+    this.#bar.text = text;
     this.#apply(true);
+    this.#bar.saved.used(text);
   }
 
   /** Shows what a click in the breakdown asked for. */
   show({ mark, verdict, cause }: CauseFilter): void {
-    let text = withValue('', this.#runKey, mark.label);
+    let text = this.#bar.forRun(mark);
     if (verdict) text = `${text} ${withValue('', 'verdict', verdict)}`;
     if (cause) text = `${text} ${withValue('', 'cause', cause)}`;
     this.setFilter(text);
@@ -149,25 +208,25 @@ export class ItemsSection {
 
   /** The rows have changed (live): filters again and keeps scroll and selection where they are. */
   refresh(): void {
-    this.#syncDropdowns();
+    this.#bar.sync();
     this.#apply(false);
   }
 
   /** Moves the selection by so many rows. */
   step(by: number): void {
     const at = this.#placeOf(this.#selected);
-    this.#selectAt(Math.max(0, Math.min(this.#rows.length - 1, at < 0 ? 0 : at + by)));
+    this.#selectAt(Math.max(0, Math.min(this.#ids.length - 1, at < 0 ? 0 : at + by)));
   }
 
   /** Moves the selection to the next row (or the one before) whose item has not the same verdict in all runs. */
   stepToDifference(direction: 1 | -1): void {
-    const item = this.selectedRow?.record.index;
     let at = this.#placeOf(this.#selected);
-    if (at < 0) at = direction > 0 ? -1 : this.#rows.length;
-    for (at += direction; at >= 0 && at < this.#rows.length; at += direction) {
-      const row = this.#rows[at];
+    const place = this.table.places[this.#ids[at] ?? -1];
+    if (at < 0) at = direction > 0 ? -1 : this.#ids.length;
+    for (at += direction; at >= 0 && at < this.#ids.length; at += direction) {
+      const id = this.#ids[at] ?? 0;
       // The other runs of the item that is shown are no next difference.
-      if (row?.differs && row.record.index !== item) {
+      if (this.table.differs(id) && this.table.places[id] !== place) {
         this.#selectAt(at);
         return;
       }
@@ -185,97 +244,63 @@ export class ItemsSection {
     }
   }
 
-  /** The key of the filter language that columns are told apart by. */
-  get #runKey(): 'mode' | 'run' {
-    return isByMode(this.table.marks.filter(Boolean)) ? 'mode' : 'run';
-  }
-
-  #choose(key: string, value: string): void {
-    this.setFilter(withValue(this.#text.value, key, value === anyValue ? null : value));
-  }
-
-  /** The dropdowns show what the text says: one truth. */
-  #syncDropdowns(): void {
-    const text = this.#text.value;
-    const { marks, causes } = this.table;
-    const fill = (
-      choice: { set(options: { value: string; label: string }[], value: string): void },
-      all: string,
-      key: string,
-      options: { value: string; label: string }[],
-    ): void => {
-      const value = valueGiven(text, key) ?? anyValue;
-      choice.set(
-        [{ value: anyValue, label: all }, ...options],
-        options.some((option) => option.value === value) ? value : anyValue,
-      );
-    };
-    const word = this.#runKey === 'mode' ? 'Mode' : 'Run';
-    this.#runChoice.name(word);
-    nameRunColumn(this.#head, word);
-    fill(
-      this.#runChoice,
-      this.#runKey === 'mode' ? 'All modes' : 'All runs',
-      this.#runKey,
-      marks.flatMap((mark: ColumnMark | undefined) => (mark ? [{ value: mark.label, label: mark.label }] : [])),
-    );
-    fill(
-      this.#verdictChoice,
-      'All verdicts',
-      'verdict',
-      shownVerdicts(this.table.verdicts).map((name) => ({ value: name, label: verdicts[name].label })),
-    );
-    fill(
-      this.#causeChoice,
-      'All causes',
-      'cause',
-      failureCauses.filter((cause) => causes.has(cause)).map((cause) => ({ value: cause, label: cause })),
-    );
-  }
-
   #sortBy(key: SortKey): void {
     this.#sorting = { key, descending: this.#sorting.key === key && !this.#sorting.descending };
+    this.#layOut(true);
     this.#apply(true);
   }
 
+  /** Chooses the columns that fit, and makes their heads anew where something about them has changed. */
+  #layOut(always: boolean): void {
+    const layout = layoutOf(this.#chosen, this.#grid.clientWidth || 1000);
+    if (!always && layout.template === this.#layout.template) return;
+    this.#layout = layout;
+    this.#grid.style.setProperty('--grid-columns', layout.template);
+    this.#grid.classList.toggle('compact', layout.compact);
+    const focused = this.#head.contains(document.activeElement)
+      ? document.activeElement?.getAttribute('data-key')
+      : null;
+    this.#head.replaceChildren(...headCells(layout, this.#sorting, (name) => this.#sortBy(name)));
+    if (focused) this.#head.querySelector<HTMLElement>(`[data-key="${focused}"]`)?.focus({ preventScroll: true });
+    this.#forget();
+    this.#drawSoon();
+  }
+
+  /** Takes all drawn rows away: they do not look as they should any more. */
+  #forget(): void {
+    for (const { element } of this.#drawn.values()) element.remove();
+    this.#drawn.clear();
+  }
+
   #apply(byUser: boolean): void {
-    const text = this.#text.value;
-    const filter = parseFilter(text);
-    this.#errors.replaceChildren(
-      ...filter.errors.map(({ start, end, message }) =>
-        h(
-          'p',
-          {},
-          h(
-            'span',
-            { class: 'filter-echo' },
-            text.slice(0, start),
-            h('mark', {}, text.slice(start, end) || ' '),
-            text.slice(end),
-          ),
-          h('span', {}, message),
-        ),
-      ),
-    );
-    this.#text.setInvalid(filter.errors.length ? 'filter-errors' : null);
-    const anchor = byUser ? null : this.#anchor();
-    this.#rows = sortRows(
-      this.table.inItemOrder.filter((row) => filter.matches(row)),
-      this.#sorting,
-    );
-    for (const cell of this.#head.children) {
-      const key = cell.getAttribute('data-sort');
-      if (!key) continue;
-      const direction = key !== this.#sorting.key ? 'none' : this.#sorting.descending ? 'descending' : 'ascending';
-      cell.setAttribute('aria-sort', direction);
+    clearTimeout(this.#continuing);
+    const filter = parseFilter(this.#bar.text, this.table.marks);
+    const until = performance.now() + patience;
+    const matching = this.#matcher.match(filter.root, () => performance.now() > until);
+    this.#bar.showErrors(filter.errors);
+    if (!matching) {
+      // The rows of before stay until the new ones are known.
+      this.#count.textContent = 'Searching…';
+      this.#continuing = setTimeout(() => this.#apply(byUser), 1);
+      return;
     }
-    const all = this.table.rows.length;
-    this.#count.textContent =
-      this.#rows.length === all ? `${count(all)} outputs` : `${count(this.#rows.length)} of ${count(all)} outputs`;
-    this.#empty.hidden = this.#rows.length > 0;
+    const anchor = byUser ? null : this.#anchor();
+    const order = this.#orders.of(this.#sorting);
+    const ids = new Int32Array(order.length);
+    let length = 0;
+    for (const id of order) if (matching[id]) ids[length++] = id;
+    this.#ids = ids.subarray(0, length);
+    if (this.#generation !== this.table.generation) {
+      this.#generation = this.table.generation;
+      this.#forget();
+    }
+    const all = this.table.length;
+    const text = length === all ? `${count(all)} outputs` : `${count(length)} of ${count(all)} outputs`;
+    if (this.#count.textContent !== text) this.#count.textContent = text;
+    this.#empty.hidden = length > 0;
     this.#empty.textContent = all === 0 ? 'No item is finished yet.' : 'No output matches the filter.';
-    this.#grid.setAttribute('aria-rowcount', String(this.#rows.length + 1));
-    this.#body.style.blockSize = `${Math.min(tallest, this.#rows.length * rowHeight)}px`;
+    this.#grid.setAttribute('aria-rowcount', String(length + 1));
+    this.#body.style.blockSize = `${Math.min(tallest, length * rowHeight)}px`;
     if (anchor) {
       const at = this.#placeOf(anchor.key);
       if (at >= 0) this.#grid.scrollTop = this.#offset(at) + anchor.shift;
@@ -283,7 +308,8 @@ export class ItemsSection {
       const at = this.#placeOf(this.#selected);
       this.#grid.scrollTop = at < 0 ? 0 : Math.max(0, this.#offset(at) - 3 * rowHeight);
     }
-    if (this.#pendingScroll !== null && this.#rows.length > 0) {
+    // As soon as the rows reach as far.
+    if (this.#pendingScroll !== null && this.#pendingScroll <= length * rowHeight) {
       this.#grid.scrollTop = this.#pendingScroll;
       this.#pendingScroll = null;
     }
@@ -293,7 +319,7 @@ export class ItemsSection {
 
   /** Pixels per row of scrolling: `rowHeight`, but for tables that are too tall for a browser. */
   #pitch(): number {
-    return this.#rows.length * rowHeight <= tallest ? rowHeight : tallest / this.#rows.length;
+    return this.#ids.length * rowHeight <= tallest ? rowHeight : tallest / this.#ids.length;
   }
 
   #offset(at: number): number {
@@ -305,12 +331,13 @@ export class ItemsSection {
     const top = this.#grid.scrollTop;
     if (top < 1) return null;
     const at = Math.floor(top / this.#pitch());
-    const row = this.#rows[at];
+    // After a change of the columns the numbers mean other rows.
+    const row = this.#generation === this.table.generation ? this.#rowAt(at) : null;
     return row ? { key: keyOf(row), shift: top - this.#offset(at) } : null;
   }
 
   #selectAt(at: number): void {
-    const row = this.#rows[at];
+    const row = this.#rowAt(at);
     if (!row) return;
     this.#selected = keyOf(row);
     const view = this.#grid.clientHeight - this.#head.offsetHeight;
@@ -335,7 +362,7 @@ export class ItemsSection {
       PageDown: () => this.step(page),
       PageUp: () => this.step(-page),
       Home: () => this.#selectAt(0),
-      End: () => this.#selectAt(this.#rows.length - 1),
+      End: () => this.#selectAt(this.#ids.length - 1),
       Enter: () => {
         if (!this.selectedRow) this.#selectAt(0);
         this.on.enter();
@@ -350,45 +377,47 @@ export class ItemsSection {
   }
 
   #draw(): void {
+    if (this.#generation !== this.table.generation) return;
     const pitch = this.#pitch();
     const top = this.#grid.scrollTop;
     const visibleRows = Math.ceil(this.#grid.clientHeight / rowHeight);
     const first = Math.max(0, Math.floor(top / pitch) - overscan);
-    const last = Math.min(this.#rows.length, Math.floor(top / pitch) + visibleRows + overscan);
+    const last = Math.min(this.#ids.length, Math.floor(top / pitch) + visibleRows + overscan);
     for (const [at, { element }] of this.#drawn)
       if (at < first || at >= last) {
         element.remove();
         this.#drawn.delete(at);
       }
+    const selectedId = this.#selected === null ? -1 : this.table.idOf(this.#selected);
     let active: HTMLElement | null = null;
     // Compressed scrolling puts the rows at their own pitch around the place in sight.
     const base = pitch === rowHeight ? 0 : top - (top / pitch) * rowHeight;
+    const fresh = document.createDocumentFragment();
     for (let at = first; at < last; at++) {
-      const row = this.#rows[at];
-      if (!row) continue;
-      const selected = keyOf(row) === this.#selected;
-      const siblings = this.table.byItem.get(row.record.index) ?? [];
-      const stamp = siblings.map(({ verdict }) => verdict).join();
+      const id = this.#ids[at];
+      if (id === undefined) continue;
+      const selected = id === selectedId;
+      const row = this.table.row(id);
+      const siblings = this.table.ofItem(row.record.index);
+      const stamp = `${selected} ${siblings.map(({ verdict }) => verdict).join()}`;
       let drawn = this.#drawn.get(at);
-      if (!drawn || drawn.row !== row || drawn.selected !== selected || drawn.stamp !== stamp) {
-        const previous = this.#rows[at - 1];
-        const element = rowElement(row, at, {
+      if (!drawn || drawn.id !== id || drawn.stamp !== stamp) {
+        const previous = this.#ids[at - 1];
+        const element = rowElement(row, at, this.#layout.names, {
           selected,
-          startsItem: previous !== undefined && previous.record.index !== row.record.index,
+          startsItem: previous !== undefined && this.table.places[previous] !== this.table.places[id],
           siblings,
-          onClick: () => {
-            this.focus();
-            this.#selectAt(at);
-          },
         });
         if (drawn) drawn.element.replaceWith(element);
-        else this.#body.append(element);
-        drawn = { element, row, selected, stamp };
+        else fresh.append(element);
+        drawn = { element, id, stamp };
         this.#drawn.set(at, drawn);
       }
-      drawn.element.style.transform = `translateY(${base + at * rowHeight}px)`;
+      const place = `translateY(${base + at * rowHeight}px)`;
+      if (drawn.element.style.transform !== place) drawn.element.style.transform = place;
       if (selected) active = drawn.element;
     }
+    if (fresh.childElementCount > 0) this.#body.append(fresh);
     // A screen reader is told of the selected row only while it exists.
     if (active) this.#grid.setAttribute('aria-activedescendant', active.id);
     else this.#grid.removeAttribute('aria-activedescendant');

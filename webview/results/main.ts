@@ -1,11 +1,13 @@
 /** The results page: runs of one benchmark side by side (of one model its prompt modes), down to the single item. */
 import type { ItemRow, ResultsPageApi, ResultsPageEvents, ResultsView } from '../../src/shared/protocol.ts';
-import { debounced, h, onNextFrame } from '../dom.ts';
+import { debounced, h, onNextFrame, throttled } from '../dom.ts';
 import { embeddedResults } from '../embedded.ts';
 import { type Host, openHost } from '../host.ts';
 import { button, progressRing } from '../ui.ts';
 import { CausesSection } from './causes.ts';
 import { columnsOf, type MarkedColumn } from './columns.ts';
+import { ComparabilitySection } from './comparability.ts';
+import { CostsSection } from './costs.ts';
 import { DetailPane } from './detail.ts';
 import { GainsSection } from './gains.ts';
 import { Header } from './header.ts';
@@ -35,7 +37,9 @@ class ResultsPage {
   readonly #content = h('div', { class: 'page-content', hidden: true });
   readonly #header: Header;
   readonly #modes = new ModesSection();
+  readonly #comparability = new ComparabilitySection();
   readonly #measures = new MeasuresSection();
+  readonly #costs = new CostsSection();
   readonly #gains = new GainsSection(this.#table);
   readonly #tuning = new TuningSection();
   readonly #causes: CausesSection;
@@ -43,6 +47,8 @@ class ResultsPage {
   readonly #detail: DetailPane;
   readonly #empty = h('div', { class: 'page-state', hidden: true });
   readonly #itemsChanged = onNextFrame(() => this.#showItems());
+  /** Comparisons go through all items: while many come, not at each of them. */
+  readonly #figuresSoon = throttled(() => this.#showFigures(), 400);
   readonly #saveSoon = debounced(() => this.#save(), 300);
 
   constructor(root: HTMLElement) {
@@ -88,8 +94,10 @@ class ResultsPage {
     this.#itemTable.aside.append(this.#detail.element);
     this.#content.append(
       this.#empty,
+      this.#comparability.element,
       this.#modes.element,
       this.#measures.element,
+      this.#costs.element,
       h(
         'div',
         { class: 'two-columns' },
@@ -112,8 +120,9 @@ class ResultsPage {
     this.#state.replaceChildren(progressRing('Loading results'), h('p', { class: 'muted' }, 'Loading results…'));
     try {
       const [view, saved] = await Promise.all([this.#host.api.view(), this.#host.api.loadState().catch(() => null)]);
-      if (saved && typeof saved === 'object' && 'items' in saved)
-        this.#itemTable.restore(saved.items as Partial<ItemsState>);
+      const { items, shared } = (saved ?? {}) as { items?: Partial<ItemsState>; shared?: { filters?: unknown } };
+      this.#itemTable.memory = shared?.filters;
+      if (items) this.#itemTable.restore(items);
       this.#setView(view);
     } catch (error) {
       this.#state.replaceChildren(
@@ -143,8 +152,10 @@ class ResultsPage {
       this.#rebuild();
     }
     this.#header.update(view);
+    this.#comparability.update(view);
     this.#modes.update(view);
     this.#measures.update(view);
+    this.#costs.update(view);
     this.#tuning.update(view);
     this.#empty.hidden = view.columns.length > 0;
     if (view.columns.length === 0)
@@ -211,20 +222,25 @@ class ResultsPage {
 
   #showItems(): void {
     if (!this.#view) return;
-    this.#gains.update(this.#view);
-    this.#causes.update(this.#view, this.#table);
     this.#itemTable.refresh();
+    this.#figuresSoon();
     // A selection from before a reload opens as soon as its row is there.
     const row = this.#itemTable.selectedRow;
     const shown = this.#detail.shown;
-    if (shown) void this.#detail.show(shown, this.#table.byItem.get(shown.record.index) ?? [], this.#view);
+    if (shown) void this.#detail.show(shown, this.#table.ofItem(shown.record.index), this.#view);
     else if (row) this.#select(row);
+  }
+
+  #showFigures(): void {
+    if (!this.#view) return;
+    this.#gains.update(this.#view);
+    this.#causes.update(this.#view, this.#table);
   }
 
   #select(row: Row): void {
     if (!this.#view) return;
     this.#itemTable.aside.hidden = false;
-    void this.#detail.show(row, this.#table.byItem.get(row.record.index) ?? [], this.#view);
+    void this.#detail.show(row, this.#table.ofItem(row.record.index), this.#view);
   }
 
   #close(): void {
@@ -250,7 +266,9 @@ class ResultsPage {
 
   #save(): void {
     if (!this.#view) return;
-    this.#host.api.saveState({ state: { items: this.#itemTable.state } }).catch(() => {});
+    this.#host.api
+      .saveState({ state: { items: this.#itemTable.state, shared: { filters: this.#itemTable.memory } } })
+      .catch(() => {});
   }
 }
 

@@ -1,7 +1,12 @@
-/** Rows of the item table: one an item and run, with what filtering and sorting need. */
+/**
+ * Rows of the item table: one an item and run. There may be several 100,000: what filtering and sorting look at stands in
+ * typed columns by row number, and a row as an object is made for those that are drawn.
+ */
+import { failureCauses } from '../../src/shared/failure-causes.ts';
 import type { ItemRow } from '../../src/shared/protocol.ts';
 import { type Verdict, verdictNames, verdictOf } from '../terms.ts';
 import type { ColumnMark } from './columns.ts';
+import { Haystack } from './haystack.ts';
 
 export interface Row {
   run: string;
@@ -17,79 +22,164 @@ export interface Row {
 /** Names a row across updates. */
 export const keyOf = (row: { run: string; record: { index: number } }): string => `${row.record.index}\n${row.run}`;
 
-/** All rows of the runs, and per item its rows in the order of the columns. */
-export class RowTable {
-  readonly rows: Row[] = [];
-  readonly byItem = new Map<number, Row[]>();
-  /** What occurs, for the choices above the table. */
-  readonly marks: ColumnMark[] = [];
-  readonly causes = new Set<ItemRow['cause']>();
-  readonly verdicts = new Set<Verdict>();
-  #inItemOrder: Row[] | null = null;
+type Column = Uint8Array | Uint16Array | Int32Array;
 
-  /** All rows by item, then by column: sorted once, however often they are filtered. */
-  get inItemOrder(): readonly Row[] {
-    this.#inItemOrder ??= [...this.rows].sort(byItem);
-    return this.#inItemOrder;
+/** The column with room for `length` numbers; twice as many where it has to grow. */
+function withRoom<T extends Column>(column: T, length: number): T {
+  if (length <= column.length) return column;
+  const larger = new (column.constructor as new (length: number) => T)(Math.max(1024, 2 * column.length, length));
+  larger.set(column as never);
+  return larger;
+}
+
+/** All rows of the runs. */
+export class RowTable {
+  /** The columns of the page, by their position. */
+  readonly marks: ColumnMark[] = [];
+  readonly haystack = new Haystack((id) => {
+    const record = this.records[id];
+    return {
+      output: record?.output ?? '',
+      gold: record?.gold ?? '',
+      strict: record?.strict.answer ?? '',
+      lenient: record?.lenient.answer ?? '',
+    };
+  });
+  /** Changes whenever row numbers lose their meaning. */
+  generation = 0;
+  readonly records: ItemRow[] = [];
+  /** By row: the column, the verdict and the cause by their place in their tables (cause 0: none), the item's place. */
+  orders = new Uint16Array(0);
+  verdictNumbers = new Uint8Array(0);
+  causeNumbers = new Uint8Array(0);
+  places = new Int32Array(0);
+  /** By item, in the order they came: its index, and whether its verdict is not the same in all runs. */
+  #indexes = new Int32Array(0);
+  #differs = new Uint8Array(0);
+  #items = 0;
+  /** By column and item: row number + 1; 0 where the run has not finished the item. */
+  readonly #rowOf: Int32Array[] = [];
+  readonly #placeOf = new Map<number, number>();
+  readonly #verdictCounts = new Uint32Array(verdictNames.length);
+  readonly #causeCounts = new Uint32Array(failureCauses.length + 1);
+
+  get length(): number {
+    return this.records.length;
+  }
+
+  /** Which verdicts and causes occur, for the choices above the table. */
+  get verdicts(): ReadonlySet<Verdict> {
+    return new Set(verdictNames.filter((_, number) => this.#verdictCounts[number]));
+  }
+  get causes(): ReadonlySet<ItemRow['cause']> {
+    return new Set(failureCauses.filter((_, number) => this.#causeCounts[number + 1]));
   }
 
   /** Adds finished items of a run, and says of the item's other rows whether they still agree. */
   add(mark: ColumnMark, order: number, records: readonly ItemRow[]): void {
-    this.#inItemOrder = null;
     this.marks[order] = mark;
+    const length = this.length + records.length;
+    this.orders = withRoom(this.orders, length);
+    this.verdictNumbers = withRoom(this.verdictNumbers, length);
+    this.causeNumbers = withRoom(this.causeNumbers, length);
+    this.places = withRoom(this.places, length);
     for (const record of records) {
-      this.causes.add(record.cause);
-      const row: Row = { run: mark.run, order, mark, record, verdict: verdictOf(record), differs: false };
-      this.verdicts.add(row.verdict);
-      this.rows.push(row);
-      const siblings = this.byItem.get(record.index);
-      if (!siblings) {
-        this.byItem.set(record.index, [row]);
-        continue;
+      const id = this.records.push(record) - 1;
+      const verdict = verdictNames.indexOf(verdictOf(record));
+      const cause = record.cause === null ? 0 : failureCauses.indexOf(record.cause) + 1;
+      const place = this.#placeFor(record.index);
+      this.orders[id] = order;
+      this.verdictNumbers[id] = verdict;
+      this.causeNumbers[id] = cause;
+      this.places[id] = place;
+      this.#verdictCounts[verdict] = (this.#verdictCounts[verdict] ?? 0) + 1;
+      this.#causeCounts[cause] = (this.#causeCounts[cause] ?? 0) + 1;
+      for (const [other, rows] of this.#rowOf.entries()) {
+        const sibling = (rows?.[place] ?? 0) - 1;
+        if (other !== order && sibling >= 0 && this.verdictNumbers[sibling] !== verdict) this.#differs[place] = 1;
       }
-      siblings.push(row);
-      siblings.sort((a, b) => a.order - b.order);
-      const differs = siblings.some((sibling) => sibling.verdict !== row.verdict);
-      for (const sibling of siblings) sibling.differs = differs;
+      const rows = withRoom(this.#rowOf[order] ?? new Int32Array(0), place + 1);
+      rows[place] = id + 1;
+      this.#rowOf[order] = rows;
     }
   }
 
-  clear(): void {
-    this.rows.length = 0;
-    this.byItem.clear();
-    this.marks.length = 0;
-    this.causes.clear();
-    this.verdicts.clear();
-    this.#inItemOrder = null;
+  #placeFor(index: number): number {
+    const known = this.#placeOf.get(index);
+    if (known !== undefined) return known;
+    const place = this.#items++;
+    this.#indexes = withRoom(this.#indexes, this.#items);
+    this.#differs = withRoom(this.#differs, this.#items);
+    this.#indexes[place] = index;
+    this.#placeOf.set(index, place);
+    return place;
   }
-}
 
-const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-const byItem = (a: Row, b: Row): number => a.record.index - b.record.index || a.order - b.order;
+  clear(): void {
+    this.generation++;
+    this.records.length = 0;
+    this.marks.length = 0;
+    this.#rowOf.length = 0;
+    this.#placeOf.clear();
+    this.#items = 0;
+    this.#differs.fill(0);
+    this.#verdictCounts.fill(0);
+    this.#causeCounts.fill(0);
+    this.haystack.clear();
+  }
 
-/** One row a sortable column; ties stand in item order. */
-const sortings = {
-  item: byItem,
-  run: (a: Row, b: Row) => a.order - b.order,
-  verdict: (a: Row, b: Row) => verdictNames.indexOf(a.verdict) - verdictNames.indexOf(b.verdict),
-  // rows without a cause come last
-  cause: (a: Row, b: Row) => byText(a.record.cause ?? '\uffff', b.record.cause ?? '\uffff'),
-  gold: (a: Row, b: Row) => byText(a.record.gold, b.record.gold),
-  read: (a: Row, b: Row) => byText(a.record.lenient.answer ?? '\uffff', b.record.lenient.answer ?? '\uffff'),
-  tokens: (a: Row, b: Row) => a.record.outputTokens - b.record.outputTokens,
-} as const;
-export type SortKey = keyof typeof sortings;
-export const isSortKey = (value: unknown): value is SortKey =>
-  typeof value === 'string' && Object.hasOwn(sortings, value);
+  /** The row of this number. Throws where there is none. */
+  row(id: number): Row {
+    const record = this.records[id];
+    const order = this.orders[id] ?? 0;
+    const mark = this.marks[order];
+    if (!record || !mark) throw new RangeError(`There is no row ${id}.`);
+    return { run: mark.run, order, mark, record, verdict: this.verdictOf(id), differs: this.differs(id) };
+  }
 
-export interface Sorting {
-  key: SortKey;
-  descending: boolean;
-}
+  verdictOf(id: number): Verdict {
+    return verdictNames[this.verdictNumbers[id] ?? 0] ?? 'unscored';
+  }
 
-/** Sorts in place; quick where the rows are in item order already. */
-export function sortRows(rows: Row[], { key, descending }: Sorting): Row[] {
-  const compare = sortings[key];
-  const sign = descending ? -1 : 1;
-  return rows.sort((a, b) => sign * compare(a, b) || byItem(a, b));
+  differs(id: number): boolean {
+    return this.#differs[this.places[id] ?? 0] === 1;
+  }
+
+  /** The number of the row that {@link keyOf} names; -1 where there is none. */
+  idOf(key: string): number {
+    const [index, run] = key.split('\n');
+    const place = this.#placeOf.get(Number(index));
+    const order = this.marks.findIndex((mark) => mark?.run === run);
+    return place === undefined ? -1 : (this.#rowOf[order]?.[place] ?? 0) - 1;
+  }
+
+  /** The number of the row of the same item in another column; -1 where there is none. */
+  inColumn(id: number, order: number): number {
+    return (this.#rowOf[order]?.[this.places[id] ?? 0] ?? 0) - 1;
+  }
+
+  /** An item's rows in the order of the columns. */
+  ofItem(index: number): Row[] {
+    const place = this.#placeOf.get(index);
+    if (place === undefined) return [];
+    return this.#rowOf.flatMap((rows) => (rows?.[place] ? [this.row(rows[place] - 1)] : []));
+  }
+
+  /** Row numbers by item, then by column. */
+  inItemOrder(): Int32Array {
+    const places = Array.from({ length: this.#items }, (_, place) => place);
+    // Items mostly come in their order.
+    const inOrder = places.every(
+      (place) => place === 0 || (this.#indexes[place - 1] ?? 0) < (this.#indexes[place] ?? 0),
+    );
+    if (!inOrder) places.sort((a, b) => (this.#indexes[a] ?? 0) - (this.#indexes[b] ?? 0));
+    const ids = new Int32Array(this.length);
+    let at = 0;
+    for (const place of places)
+      for (const rows of this.#rowOf) {
+        const id = (rows?.[place] ?? 0) - 1;
+        if (id >= 0) ids[at++] = id;
+      }
+    return ids.subarray(0, at);
+  }
 }

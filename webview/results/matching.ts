@@ -1,0 +1,117 @@
+/**
+ * Which rows match a filter. Each condition's answer is kept, one byte a row: while somebody types, all conditions but the
+ * last are known already, and a longer word is looked for only where its beginning was found. Long work is done in pieces.
+ */
+import type { Compiled, Condition } from './filter.ts';
+import type { RowTable } from './rows.ts';
+
+interface Answer {
+  bits: Uint8Array;
+  /** Rows from 0 that have been looked at. */
+  done: number;
+  /** Length of the table when the answer was made; answers that depend on other rows are good for that one only. */
+  length: number;
+  condition: Condition;
+}
+
+const kept = 64;
+/** Rows tested between two looks at the clock. */
+const step = 2000;
+/** A word is looked for row by row where at most one row in so many can have it. */
+const few = 20;
+
+export class Matcher {
+  readonly #answers = new Map<string, Answer>();
+  #generation = -1;
+
+  constructor(private readonly table: RowTable) {}
+
+  /**
+   * @param isLate asked now and then: true breaks off, and what was found so far is kept for the next call
+   * @returns a byte for each row, 1 where it matches; null where there was no time
+   */
+  match(root: Compiled, isLate: () => boolean = () => false): Uint8Array | null {
+    if (this.#generation !== this.table.generation) {
+      this.#answers.clear();
+      this.#generation = this.table.generation;
+    }
+    return this.#of(root, isLate);
+  }
+
+  #of(part: Compiled, isLate: () => boolean): Uint8Array | null {
+    const { length } = this.table;
+    if (part.kind === 'condition') return this.#answer(part.condition, isLate);
+    if (part.kind === 'not') {
+      const inside = this.#of(part.part, isLate);
+      return inside && Uint8Array.from({ length }, (_, id) => 1 - (inside[id] ?? 0));
+    }
+    const isAnd = part.kind === 'and';
+    const result = new Uint8Array(length).fill(isAnd ? 1 : 0);
+    for (const one of part.parts) {
+      const bits = this.#of(one, isLate);
+      if (!bits) return null;
+      if (isAnd) for (let id = 0; id < length; id++) result[id] = (result[id] ?? 0) & (bits[id] ?? 0);
+      else for (let id = 0; id < length; id++) result[id] = (result[id] ?? 0) | (bits[id] ?? 0);
+    }
+    return result;
+  }
+
+  #answer(condition: Condition, isLate: () => boolean): Uint8Array | null {
+    const { length } = this.table;
+    let answer = this.#answers.get(condition.id);
+    if (!answer || (condition.acrossRuns && answer.length !== length))
+      answer = { bits: new Uint8Array(length), done: 0, length, condition };
+    // Used last, dropped last.
+    this.#answers.delete(condition.id);
+    this.#answers.set(condition.id, answer);
+    for (const oldest of this.#answers.keys()) {
+      if (this.#answers.size <= kept) break;
+      this.#answers.delete(oldest);
+    }
+    if (answer.bits.length < length) {
+      const larger = new Uint8Array(Math.max(length, 2 * answer.bits.length));
+      larger.set(answer.bits);
+      answer.bits = larger;
+    }
+    answer.length = length;
+    return this.#fill(answer, isLate) ? answer.bits : null;
+  }
+
+  /** Looks at the rows that have not been looked at. @returns false where there was no time for all */
+  #fill(answer: Answer, isLate: () => boolean): boolean {
+    const { condition, bits } = answer;
+    const { length, haystack } = this.table;
+    if (answer.done >= length) return true;
+    const candidates = this.#candidates(condition);
+    if (condition.needle && !candidates) {
+      if (!haystack.grow(length, isLate)) return false;
+      const { text, field } = condition.needle;
+      haystack.find(text, field, bits, answer.done, length);
+      answer.done = length;
+      return true;
+    }
+    const test = condition.test(this.table);
+    while (answer.done < length) {
+      if (isLate()) return false;
+      const to = Math.min(length, answer.done + step);
+      for (let id = answer.done; id < to; id++) bits[id] = (!candidates || candidates[id]) && test(id) ? 1 : 0;
+      answer.done = to;
+    }
+    return true;
+  }
+
+  /** Rows that can have a word: those where a part of it was found, if that was looked for and they are few. */
+  #candidates({ needle }: Condition): Uint8Array | null {
+    if (!needle) return null;
+    let best: { bits: Uint8Array; found: number } | null = null;
+    for (const { bits, done, condition } of this.#answers.values()) {
+      const other = condition.needle;
+      if (!other || other.text === '' || done < this.table.length || !needle.text.includes(other.text)) continue;
+      if (other.field !== null && other.field !== needle.field) continue;
+      let found = 0;
+      for (let id = 0; id < this.table.length; id++) found += bits[id] ?? 0;
+      if (found * few <= this.table.length && (!best || found < best.found)) best = { bits, found };
+    }
+    return best?.bits ?? null;
+  }
+}
