@@ -230,6 +230,10 @@ export class OnnxLanguageModel implements LanguageModel {
     return this.#memory.bytes;
   }
 
+  restartPeakMemory(): void {
+    this.#memory.restart();
+  }
+
   async close(): Promise<void> {
     const decoder = this.#decoder;
     this.#decoder = null;

@@ -17,6 +17,8 @@ const interval = 250;
 /** The peak of it, looked at a few times a second while nothing else runs, and where it is asked for. */
 export class MemoryPeak {
   #peak: number | null = null;
+  /** The system's own count of a peak is of the whole life of the process: it says nothing of what began later. */
+  #restarted = false;
   readonly #timer = setInterval(() => this.#look(), interval).unref();
 
   constructor() {
@@ -29,7 +31,15 @@ export class MemoryPeak {
       if (bytes !== null) this.#peak = Math.max(this.#peak ?? 0, bytes);
     } catch {
       // Not Linux.
+      if (this.#restarted) this.#peak = Math.max(this.#peak ?? 0, process.memoryUsage.rss());
     }
+  }
+
+  /** From now on the peak is of what comes. */
+  restart(): void {
+    this.#restarted = true;
+    this.#peak = null;
+    this.#look();
   }
 
   /** Bytes. Where the system does not tell a file's pages from others, all that were ever resident. */

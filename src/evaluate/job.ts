@@ -152,6 +152,10 @@ function notesOfResponses(
   return [...new Set(all)];
 }
 
+/** Of a run that was resumed, the larger of its parts'. */
+const largest = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.max(a, b);
+
 async function executeRun(
   job: Job,
   mode: PromptMode,
@@ -159,6 +163,8 @@ async function executeRun(
   earlier: RunSummary | null,
 ): Promise<RunSummary> {
   const { benchmark, model, cache, hooks } = job;
+  // What an earlier mode of the job took is not this one's.
+  model.restartPeakMemory?.();
   const softPrompt = usesSoftPrompt(mode) ? await obtainSoftPrompt(job, mode, writer) : null;
   // Tuning judges its held-out items all the same: it has to choose a step.
   const scoring = writer.run.predictOnly ? withoutScoring(benchmark) : benchmark;
@@ -200,7 +206,7 @@ async function executeRun(
         seconds: secondsSoFar(),
         tuningSeconds: softPrompt?.seconds ?? 0,
         bestStep: softPrompt?.bestStep ?? null,
-        peakMemoryBytes: model.peakMemoryBytes(),
+        peakMemoryBytes: largest(model.peakMemoryBytes(), earlier?.peakMemoryBytes ?? null),
         responses: responses(),
       },
       iterations,

@@ -174,5 +174,7 @@ export interface LanguageModel {
   openTraining(settings: TrainingOptions): Promise<TrainingEngine>;
   /** Peak memory of the process so far, in bytes; without the pages of files where the system tells them apart (Linux). */
   peakMemoryBytes(): number | null;
+  /** From here on {@link peakMemoryBytes} is of what comes: a run begins. */
+  restartPeakMemory?(): void;
   close(): Promise<void>;
 }

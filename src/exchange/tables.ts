@@ -1,6 +1,15 @@
 /** Scores and items as tables: CSV (RFC 4180, full precision) for programs, Markdown for people. */
 import { join } from 'node:path';
-import { formatMetric, formatShareAndInterval, metricKey, metricRows, shareNames } from '../metrics/index.ts';
+import {
+  costs,
+  costWords,
+  formatMetric,
+  formatShareAndInterval,
+  knownCosts,
+  metricKey,
+  metricRows,
+  shareNames,
+} from '../metrics/index.ts';
 import type { ItemRecord } from '../shared/results.ts';
 import { type Cell, csvRow, markdownRow } from '../shared/table-text.ts';
 import { writeWhole } from '../system/index.ts';
@@ -31,6 +40,7 @@ export async function exportCsv(
       'n',
       ...shareNames.flatMap((name) => [name, `${name}_low`, `${name}_high`]),
       ...names.flatMap((name) => [name, `${name}_stderr`]),
+      ...costs.map(({ name }) => name),
     ]),
     ...runs.map(({ run, summary }) =>
       csvLine([
@@ -48,6 +58,7 @@ export async function exportCsv(
           const found = summary?.measures?.find((one) => metricKey(one) === name);
           return [found?.value, found?.standardError];
         }),
+        ...costs.map(({ value }): Cell => (summary ? value({ run, summary }) : null)),
       ]),
     ),
   ]);
@@ -89,7 +100,17 @@ async function* itemLines(runs: readonly ExportedRun[], { itemsOf }: ExportConte
 
 export async function exportMarkdown(runs: readonly ExportedRun[], folder: string): Promise<string[]> {
   const names = measureNames(runs);
-  const head = ['benchmark', 'model', 'mode', 'origin', 'n', ...shareNames, ...names];
+  const shown = knownCosts(runs.flatMap(({ run, summary }) => (summary ? [{ run, summary }] : [])));
+  const head = [
+    'benchmark',
+    'model',
+    'mode',
+    'origin',
+    'n',
+    ...shareNames,
+    ...names,
+    ...shown.map(({ label }) => label.toLowerCase()),
+  ];
   const rows = runs.map(({ run, summary }) => [
     run.benchmark.task,
     run.model.name,
@@ -101,6 +122,7 @@ export async function exportMarkdown(runs: readonly ExportedRun[], folder: strin
       const found = summary?.measures?.find((one) => metricKey(one) === name);
       return found ? formatMetric(found) : '–';
     }),
+    ...shown.map((cost) => (summary ? costWords(cost, { run, summary }) : '–')),
   ]);
   const file = join(folder, 'scores.md');
   const rule = head.map((_, i) => (i > 3 ? '--:' : '---'));
