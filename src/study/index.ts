@@ -4,6 +4,7 @@ export { type GroupScores, groupTable, type ScoredGroup, scoresOfGroups } from '
 export { type LeaderboardOptions, leaderboard, type RunningRun } from './leaderboard.ts';
 export { ItemEvidence, type ItemReader, type RankedModels, rankedModels } from './leaderboard-ranks.ts';
 export { declaredBases, linkModels, linksFile, linksText, parseLinks, readLinks, type SaidLinks } from './links.ts';
+export { type Person, thisPerson, withoutPaths, withoutPersonalPaths } from './personal-paths.ts';
 export { type PageParts, pageHtml } from './report.ts';
 export {
   checkComparable,
