@@ -257,8 +257,8 @@ export async function findSmallBenches(
 
   for (const list of fixedLists) {
     const known = knownOf(table, list);
-    // All of the table, or hardly any of the list, is no comparison.
-    if (known.length < 2 || known.length === width) continue;
+    // Most of the table, or hardly any of the list, is no comparison.
+    if (known.length < 2 || known.length > width / 2) continue;
     out.fixed.push({
       name: list.name,
       title: list.title,

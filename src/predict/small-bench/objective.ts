@@ -110,23 +110,34 @@ export class ClosedFormObjective implements SubsetObjective {
 /** Learns what a fold needs: once, however many subsets and objectives it is used for. */
 export function prepareFold(table: ScoreTable, { held, learnFrom }: ObjectiveFold): PreparedFold {
   const width = table.subtasks.length;
-  const { covariance, noise, expected } = learnTaskCovariance(table, learnFrom, held);
-  const residuals = new Float64Array(held.length * width);
-  const present = new Uint8Array(held.length * width);
+  const scores = new Float64Array(held.length * width);
+  for (const [at, row] of held.entries()) scores.set(table.scores.subarray(row * width, (row + 1) * width), at * width);
+  return foldOf(scores, held.length, learnTaskCovariance(table, learnFrom, held));
+}
+
+/** @param scores [rows, subtasks] of the rows held out; NaN where there is none */
+export function foldOf(
+  scores: Float64Array,
+  rows: number,
+  { covariance, noise, expected }: TaskCovariance,
+): PreparedFold {
+  const width = noise.length;
+  const residuals = new Float64Array(rows * width);
+  const present = new Uint8Array(rows * width);
   const [counts, sums, squares] = [new Float64Array(width), new Float64Array(width), new Float64Array(width)];
-  for (const [at, row] of held.entries())
+  for (let row = 0; row < rows; row++)
     for (let k = 0; k < width; k++) {
-      const score = table.scores[row * width + k] as number;
+      const score = scores[row * width + k] as number;
       if (Number.isNaN(score)) continue;
-      present[at * width + k] = 1;
-      residuals[at * width + k] = score - (expected[at * width + k] as number);
+      present[row * width + k] = 1;
+      residuals[row * width + k] = score - (expected[row * width + k] as number);
       counts[k] = (counts[k] as number) + 1;
       sums[k] = (sums[k] as number) + score;
       squares[k] = (squares[k] as number) + score * score;
     }
   const complete = present.every((one) => one === 1);
   return {
-    rows: held.length,
+    rows,
     covariance,
     noise,
     residuals,
