@@ -15,6 +15,9 @@ function standIn(character: string): string {
 /** The text with control, bidirectional and zero-width characters replaced by visible stand-ins; newlines and tabs stay. */
 export const visible = (text: string): string => text.replace(invisible, standIn);
 
+/** Whether {@link visible} would replace something. */
+export const hasInvisible = (text: string): boolean => text.search(invisible) >= 0;
+
 /** One line for a table cell: at most `limit` characters of the text, line breaks as ⏎. */
 export function oneLine(text: string, limit = 240): string {
   const head = text.length > limit ? `${text.slice(0, limit)}…` : text;

@@ -19,3 +19,4 @@ export * from './run-comparison.ts';
 export * from './scores.ts';
 export * from './several.ts';
 export * from './translation/index.ts';
+export * from './without-items.ts';

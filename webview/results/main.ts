@@ -11,7 +11,9 @@ import { CostsSection } from './costs.ts';
 import { DetailPane } from './detail.ts';
 import { GainsSection } from './gains.ts';
 import { Header } from './header.ts';
+import { ItemMarks } from './item-marks.ts';
 import { ItemsSection, type ItemsState } from './items.ts';
+import { MarkedScoresSection } from './marked-scores.ts';
 import { MeasuresSection } from './measures.ts';
 import { ModesSection } from './modes.ts';
 import { keyOf, type Row, RowTable } from './rows.ts';
@@ -45,6 +47,8 @@ class ResultsPage {
   readonly #causes: CausesSection;
   readonly #itemTable: ItemsSection;
   readonly #detail: DetailPane;
+  readonly #itemMarks: ItemMarks;
+  readonly #marked: MarkedScoresSection;
   readonly #empty = h('div', { class: 'page-state', hidden: true });
   readonly #itemsChanged = onNextFrame(() => this.#showItems());
   /** Comparisons go through all items: while many come, not at each of them. */
@@ -73,8 +77,24 @@ class ResultsPage {
       enter: () => this.#detail.focus(),
       stateChanged: () => this.#saveSoon(),
     });
+    this.#itemMarks = new ItemMarks(
+      (change) => api.mark(change),
+      () => this.#marksChanged(),
+    );
+    this.#marked = new MarkedScoresSection(this.#table, this.#itemMarks, {
+      live,
+      show: (filter) => {
+        this.#itemTable.setFilter(filter);
+        this.#itemTable.element.scrollIntoView({ block: 'start' });
+        this.#itemTable.focus();
+      },
+      undo: () => this.#do(this.#itemMarks.undo()),
+    });
     this.#detail = new DetailPane({
       live,
+      marks: this.#itemMarks,
+      tokens: (of, options) => api.tokens(of, options),
+      notice: (text) => this.#notice(text),
       load: (index) => api.detail({ index }),
       step: (by) => this.#itemTable.step(by),
       choose: (row) => {
@@ -104,9 +124,18 @@ class ResultsPage {
         h('div', { class: 'column' }, this.#gains.element, this.#tuning.element),
         this.#causes.element,
       ),
+      this.#marked.element,
       this.#itemTable.element,
     );
     root.append(this.#header.element, this.#state, this.#content, this.#toast);
+    this.#itemTable.element.addEventListener('keydown', (event) => {
+      // A text field has its own use of the key; the details have theirs.
+      const inGrid = event.target instanceof HTMLElement && event.target.closest('[role="grid"]') !== null;
+      if (event.key !== 'm' || event.ctrlKey || event.metaKey || event.altKey || !inGrid) return;
+      if (!this.#detail.shown) return;
+      event.preventDefault();
+      this.#detail.editMark();
+    });
     document.addEventListener('keydown', (event) => {
       if (event.key !== '/' || event.target !== document.body) return;
       event.preventDefault();
@@ -151,6 +180,7 @@ class ResultsPage {
         if (!this.#columns.some(({ mark }) => mark.run === run)) this.#items.delete(run);
       this.#rebuild();
     }
+    this.#itemMarks.update(view.marks ?? []);
     this.#header.update(view);
     this.#comparability.update(view);
     this.#modes.update(view);
@@ -235,6 +265,12 @@ class ResultsPage {
     if (!this.#view) return;
     this.#gains.update(this.#view);
     this.#causes.update(this.#view, this.#table);
+    this.#marked.update(this.#view);
+  }
+
+  #marksChanged(): void {
+    this.#detail.marksChanged();
+    if (this.#view) this.#marked.update(this.#view);
   }
 
   #select(row: Row): void {
