@@ -4,6 +4,7 @@
  * so that an unknown model stands at its family's level, or at that of all models, and an unknown task at the mean.
  */
 import { throwIfCancelled } from '../shared/errors.ts';
+import { learnSizes } from './features.ts';
 import { solveRidge } from './ridge-solver.ts';
 import type { Configuration, FittedPredictor, Predictor, ScoreRecord } from './types.ts';
 
@@ -30,7 +31,14 @@ export const additivePredictor: Predictor = {
   },
 };
 
-export function fitAdditive(records: readonly ScoreRecord[]): FittedPredictor {
+/** The same with slopes along the logarithms of size and training computation, so that these place a model of an unknown family. */
+export const fitAdditiveBySize = (records: readonly ScoreRecord[]): FittedPredictor =>
+  fitAdditive(records, learnSizes(records));
+
+export function fitAdditive(
+  records: readonly ScoreRecord[],
+  sizes: ReturnType<typeof learnSizes> = [],
+): FittedPredictor {
   const names = levels.map(() => new Map<string, number>());
   let effects = 0;
   const indicators = levels.map((level, at) => {
@@ -43,7 +51,7 @@ export function fitAdditive(records: readonly ScoreRecord[]): FittedPredictor {
     });
   });
   const { intercept, weights } = solveRidge(
-    { effects, indicators, numbers: [] },
+    { effects, indicators, numbers: sizes.map((size) => Float64Array.from(records, size)) },
     Float64Array.from(records, ({ score }) => score),
     additiveShrinkage,
   );
@@ -55,6 +63,7 @@ export function fitAdditive(records: readonly ScoreRecord[]): FittedPredictor {
           const effect = names[at]?.get(level(configuration));
           if (effect !== undefined) value += weights[effect] ?? 0;
         }
+        for (const [at, size] of sizes.entries()) value += size(configuration) * (weights[effects + at] ?? 0);
         return Math.min(1, Math.max(0, value));
       }),
   };

@@ -84,3 +84,20 @@ export function learnFeatures(training: readonly Configuration[]): Encoder {
     }),
   };
 }
+
+/**
+ * The logarithms of size and of training computation, standardised over the training records' models; 0 where nobody says.
+ * Those that do not differ are left out.
+ */
+export function learnSizes(training: readonly Configuration[]): ((of: Configuration) => number)[] {
+  const models = [...new Map(training.map((one) => [`${one.family}\n${one.model}`, one])).values()];
+  return [
+    ({ parameters }: Configuration) => logarithm(parameters.total),
+    ({ trainingFlops }: Configuration) => logarithm(trainingFlops),
+  ].flatMap((of) => {
+    const known = models.map(of).filter((value) => value !== null);
+    const mean = known.reduce((sum, value) => sum + value, 0) / Math.max(1, known.length);
+    const deviation = Math.sqrt(known.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, known.length));
+    return deviation > 1e-9 ? [(one: Configuration) => ((of(one) ?? mean) - mean) / deviation] : [];
+  });
+}
