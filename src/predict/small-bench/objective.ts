@@ -10,7 +10,7 @@
 
 import { cholesky, solveCholesky } from '../linear-algebra.ts';
 import type { ScoreTable } from './table.ts';
-import { learnTaskCovariance } from './task-covariance.ts';
+import { learnTaskCovariance, type TaskCovariance } from './task-covariance.ts';
 
 /** Rows that are held out and those that are learned from, as positions in the table. */
 export interface ObjectiveFold {
