@@ -61,6 +61,7 @@ export async function build({
       },
     },
     { entry: 'src/worker/main.ts', options: { ...module, outfile: join(outdir, 'worker.js') } },
+    { entry: 'src/worker/prediction-main.ts', options: { ...module, outfile: join(outdir, 'prediction.js') } },
     {
       entry: 'src/cli/main.ts',
       options: {

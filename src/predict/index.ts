@@ -3,15 +3,14 @@ export {
   type Evaluation,
   type EvaluationOptions,
   evaluatePredictors,
-  type Fit,
-  fitOf,
   type HeldOut,
-  type MeanAndSd,
-  meanAndSd,
   type PredictorEvaluation,
 } from './evaluate.ts';
+export { type Fit, fitOf, type MeanAndSd, meanAndSd } from './fit.ts';
 export { type RecordFilters, studyFilters } from './filters.ts';
 export { type Mapping, readMapping } from './mapping.ts';
+export { rangeOf as metricRange } from './metric-ranges.ts';
+export { binomial, noiseCeiling, simulatedCeiling } from './noise.ts';
 export { baseline, predictorOf, predictors } from './predictors.ts';
 export { combineTables, type RecordSources, readRecordFile, readRecords } from './records.ts';
 export { runRecords } from './run-records.ts';

@@ -278,10 +278,40 @@ export const exportFormats = [
   },
   { name: 'csv', title: 'CSV', description: 'scores.csv and items.csv, for spreadsheets and programs' },
   { name: 'markdown', title: 'Markdown', description: 'scores.md, for people' },
+  {
+    name: 'html',
+    title: 'HTML page',
+    description: 'the results page as one file for any browser, without personal paths',
+  },
 ] as const;
 export type ExportFormat = (typeof exportFormats)[number]['name'];
 
+/** What a file with the results page holds besides scores and verdicts. */
+export interface PageContent {
+  outputs: boolean;
+  prompts: boolean;
+}
+
+/** What each part of such a file takes, in bytes; estimated. */
+export interface PageSizes {
+  /** The page itself, scores and verdicts. */
+  scores: number;
+  outputs: number;
+  prompts: number;
+  items: number;
+  /** Why there are no prompts, where there are none. */
+  noPrompts: string | null;
+}
+
 export type WorkerApi = {
+  /** How large the results page of runs would be as one file. */
+  measurePage: Method<{ runs: { run: string; storeFolder: string }[] }, PageSizes>;
+  /** Writes the results page of runs of one benchmark as one HTML file. */
+  writePage: Method<
+    { runs: { run: string; storeFolder: string }[]; file: string; content: PageContent },
+    { bytes: number; noPrompts: string | null },
+    { message: string; fraction: number | null }
+  >;
   /** Imports results files, samples files or folders into a store; all or nothing. */
   importResults: Method<
     { paths: string[]; storeFolder: string },
@@ -400,6 +430,8 @@ export interface ResultsView {
   job: { phase: string; message: string; fraction: number | null; secondsLeft: number | null } | null;
   /** Last problem of a job, as a sentence. */
   problem: string | null;
+  /** What is not part of the file that the page stands in. */
+  leftOut?: ('outputs' | 'prompts')[];
 }
 
 /** A finished item with what the table shows, filters and sorts by; the detail pane asks for the whole record. */
@@ -430,6 +462,8 @@ export type ResultsPageApi = {
   openSource: Method<{ file: string; line: number }, void>;
   stop: Method<void, void>;
   resume: Method<void, void>;
+  /** Saves the page as one HTML file. */
+  share: Method<void, void>;
   copy: Method<{ text: string }, void>;
   saveState: Method<{ state: unknown }, void>;
   loadState: Method<void, unknown>;
@@ -531,6 +565,8 @@ export type LeaderboardPageApi = {
 
 export type LeaderboardPageEvents = {
   viewChanged: Method<LeaderboardView, void>;
+  /** Only the runs that are under way have got on. */
+  runningChanged: Method<RunningCell[], void>;
 };
 
 /** What a button of the predictor page does in the editor. */

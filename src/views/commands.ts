@@ -25,6 +25,10 @@ const needsTrust = (): string | null =>
   vscode.workspace.isTrusted
     ? null
     : 'Models are run only in a trusted workspace: a benchmark and a model are files that somebody wrote.';
+const needsTrustToPredict = (): string | null =>
+  vscode.workspace.isTrusted
+    ? null
+    : 'Scores are read and predicted only in a trusted workspace: records are files that somebody wrote.';
 const needsJob = ({ queue }: Workbench): string | null => (queue.jobs.length > 0 ? null : 'Nothing is running.');
 const needsPreview = ({ previews }: Workbench): string | null =>
   previews?.current ? null : 'Open a preview first: “Preview prompts” above the task of a benchmark file.';
@@ -256,6 +260,16 @@ export const commands: readonly Command[] = [
     },
   },
   {
+    id: 'softbench.predict',
+    disabled: needsTrustToPredict,
+    run: (workbench) => workbench.predictor.show('fit'),
+  },
+  {
+    id: 'softbench.smallBench',
+    disabled: needsTrustToPredict,
+    run: (workbench) => workbench.predictor.show('smallBench'),
+  },
+  {
     id: 'softbench.importResults',
     run: (workbench, first, second) => importResults(workbench, first, second),
   },
@@ -353,6 +367,7 @@ async function showMenu(workbench: Workbench): Promise<void> {
       ...(queue.jobs.length === 0 ? [entry('$(graph) Open results…', 'softbench.openResults')] : []),
       entry('$(chip) Choose model…', 'softbench.chooseModel'),
       entry('$(list-unordered) Show leaderboard', 'softbench.leaderboard.focus'),
+      entry('$(graph-scatter) Predict missing scores', 'softbench.predict'),
       entry(
         '$(server-process) Choose execution provider…',
         'workbench.action.openSettings',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Channel } from '../shared/rpc.ts';
 
-export type PageName = 'results' | 'leaderboard';
+export type PageName = 'results' | 'leaderboard' | 'predictor';
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 

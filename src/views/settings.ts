@@ -66,6 +66,22 @@ export const settings = {
     });
   },
 
+  /** Files with scores of models; absolute paths. */
+  get predictionRecords(): string[] {
+    const value = get('predictionRecords');
+    if (!Array.isArray(value)) return [];
+    return [...new Set(value)].flatMap((one) => {
+      const path = typeof one === 'string' ? settings.resolve(one) : null;
+      return path ? [path] : [];
+    });
+  },
+
+  /** A path of a setting as an absolute one, below the first workspace folder; null where that is not open. */
+  resolve(path: string): string | null {
+    const [folder] = vscode.workspace.workspaceFolders ?? [];
+    return resolvePath(path, folder?.uri.fsPath ?? null);
+  },
+
   /** Folders in place of data sets, by id; absolute paths. Those of the environment come behind. */
   get datasetFolders(): Record<string, string> {
     const value = get('datasetFolders');

@@ -11,6 +11,9 @@ import { JobQueue, jobWords } from './jobs.ts';
 import { LeaderboardSource } from './leaderboard-source.ts';
 import { LeaderboardPages } from './leaderboard-view.ts';
 import { Models } from './models.ts';
+import { PredictedCells } from './predicted-cells.ts';
+import { Predictions } from './predictions.ts';
+import { PredictorPanels } from './predictor-panel.ts';
 import { ResultsPanels } from './results-panels.ts';
 import { RunIndex } from './run-index.ts';
 import { ScoringChanges } from './scoring-changes.ts';
@@ -28,6 +31,8 @@ export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
   readonly panels: ResultsPanels;
   readonly leaderboardSource: LeaderboardSource;
   readonly leaderboard: LeaderboardPages;
+  readonly predictions: Predictions;
+  readonly predictor: PredictorPanels;
   readonly start: StartJobs;
   readonly scoring: ScoringChanges;
   /** Set by the extension, which makes the editor's parts. */
@@ -61,6 +66,9 @@ export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
       source: this.leaderboardSource,
       open: (subject) => this.panels.show(subject),
     });
+    this.predictions = new Predictions(context, this.runs, log);
+    this.predictor = new PredictorPanels(context, this.predictions);
+    this.leaderboardSource.predictions = new PredictedCells(context, this.predictions, log);
   }
 
   /** The worker's client; nothing of it is loaded before the first use. */
@@ -187,6 +195,8 @@ export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
     this.panels.dispose();
     this.leaderboard.dispose();
     this.leaderboardSource.dispose();
+    this.predictor.dispose();
+    this.predictions.dispose();
     this.scoring.dispose();
     this.runs.dispose();
     this.models.dispose();
@@ -195,7 +205,7 @@ export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
 
   /** Stops what runs and ends the worker; what is on disk can be resumed. */
   async shutDown(): Promise<void> {
-    await (await this.#worker)?.dispose();
+    await Promise.all([(await this.#worker)?.dispose(), this.predictions.shutDown()]);
   }
 }
 

@@ -1,6 +1,7 @@
 /** Records of the places that the host names: files are read once as long as they stay the same. */
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
+import { dirname, sep } from 'node:path';
 import { combineTables, type RecordTable, readRecordFile, runRecords, type ScoreRecord } from '../predict/index.ts';
 import { openRunStore, type RunFolder } from '../runs/index.ts';
 import { HumanError, sentenceOf } from '../shared/errors.ts';
@@ -100,6 +101,9 @@ export class RecordReader {
 
 function reportOf({ records, leftOut, notes = [] }: RecordTable, sources: readonly Source[]): RecordsReport {
   const used = new Set(records);
+  // Examples name places in files; where the files lie is said once, by the sources.
+  const folders = sources.filter(({ kind }) => kind === 'file').map(({ path }) => `${dirname(path)}${sep}`);
+  const brief = (example: string): string => folders.reduce((text, folder) => text.replaceAll(folder, ''), example);
   const models = new Map<string, { model: string; family: string; records: number }>();
   const families = new Map<string, number>();
   for (const { model, family } of records) {
@@ -123,7 +127,7 @@ function reportOf({ records, leftOut, notes = [] }: RecordTable, sources: readon
     tasks: new Set(records.map(({ task }) => task)).size,
     subtasks: new Set(records.map(({ task, subtask }) => `${task}\n${subtask}`)).size,
     metrics: [...new Set(records.map(({ metric }) => metric))].sort(),
-    leftOut: leftOut.map((line) => ({ ...line })),
+    leftOut: leftOut.map((line) => ({ ...line, examples: line.examples.map(brief) })),
     notes: [...notes],
     digest: digestOf(records),
   };

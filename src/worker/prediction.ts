@@ -6,6 +6,7 @@ import { HumanError } from '../shared/errors.ts';
 import type { RecordPlaces } from '../shared/predictions.ts';
 import type { PredictionApi } from '../shared/protocol.ts';
 import type { Handlers } from '../shared/rpc.ts';
+import { emptyCells, predictCells } from './prediction-cells.ts';
 import { measureFit } from './prediction-fit.ts';
 import { taskMap } from './prediction-map.ts';
 import { type GatheredRecords, RecordReader } from './prediction-records.ts';
@@ -55,6 +56,19 @@ export function predictionHandlers(): Handlers<PredictionApi> {
         { search: chosen, budgets, budgetIn, seconds, seed, runs, digest: report.digest },
         hooks,
       );
+    },
+    nextBenchmark: () => {
+      throw new HumanError('unsupported', 'The next benchmark cannot be suggested yet.');
+    },
+    predictCells: async ({ places, predictor, metric, seed, view }, hooks) => {
+      const { all } = await some(places);
+      const empty = emptyCells(view, all, metric);
+      if (empty.length === 0)
+        return {
+          cells: [],
+          reason: `No empty cell can be predicted: ${metric} has no scores of its benchmark, or all cells are measured.`,
+        };
+      return { cells: await predictCells(empty, all, named(predictor), { metric, seed }, hooks), reason: null };
     },
   };
 }
