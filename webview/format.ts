@@ -3,7 +3,7 @@ import { formatInterval, formatShare } from '../src/metrics/index.ts';
 import type { Share } from '../src/shared/results.ts';
 
 /** A narrow no-break space before a per cent sign. */
-const typeset = (text: string): string => text.replaceAll(' %', '\u202f%');
+export const typeset = (text: string): string => text.replaceAll(' %', '\u202f%');
 
 export const percent = (share: Pick<Share, 'value' | 'low' | 'high'>): string => typeset(formatShare(share));
 

@@ -4,9 +4,8 @@
  */
 import { type PromptMode, promptModes } from '../shared/modes.ts';
 import type { LeaderboardView } from '../shared/protocol.ts';
-import { bootstrapInterval } from './bootstrap.ts';
 import { figureOf } from './metric-words.ts';
-import { kendallTauB, spearmanRho } from './rank-correlation.ts';
+import { rankCorrelation, sampledCorrelations, weightedInterval } from './rank-correlation.ts';
 
 export interface ModelPair {
   base: string;
@@ -43,7 +42,7 @@ export const fewestPairs = 4;
 /** With fewer pairs than this there is no interval that means anything. */
 const fewestForInterval = 5;
 /** Bootstrap samples, and the comparisons of two pairs that they may take in all: a page must not stand still. */
-const [mostSamples, fewestSamples, mostComparisons] = [2000, 200, 4e7];
+const [mostSamples, fewestSamples, mostComparisons] = [2000, 200, 2e8];
 
 const nothing: Correlation = { value: Number.NaN, interval: null };
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -106,34 +105,22 @@ function scoresByTask(
   return found;
 }
 
-type Statistic = (a: readonly number[], b: readonly number[]) => number;
-
 function rowOf(of: CorrelationRow['of'], pairs: PairScores[], benchmarks: number, seed: number): CorrelationRow {
   const n = pairs.length;
-  const base = pairs.map(({ baseScore }) => baseScore);
-  const postTrained = pairs.map(({ postTrainedScore }) => postTrainedScore);
-  const correlation = (statistic: Statistic): Correlation =>
-    n < fewestPairs
-      ? nothing
-      : {
-          value: statistic(base, postTrained),
-          interval:
-            n < fewestForInterval
-              ? null
-              : bootstrapInterval(
-                  n,
-                  (drawn) =>
-                    statistic(
-                      drawn.map((i) => base[i] ?? 0),
-                      drawn.map((i) => postTrained[i] ?? 0),
-                    ),
-                  {
-                    seed,
-                    iterations: samples(n, 1),
-                  },
-                ),
-        };
-  return { of, pairs, n, benchmarks, tau: correlation(kendallTauB), rho: correlation(spearmanRho) };
+  if (n < fewestPairs) return { of, pairs, n, benchmarks, tau: nothing, rho: nothing };
+  const { tau, rho, tauInterval, rhoInterval } = rankCorrelation(
+    pairs.map(({ baseScore }) => baseScore),
+    pairs.map(({ postTrainedScore }) => postTrainedScore),
+    { seed, iterations: samples(n, 1) },
+  );
+  return {
+    of,
+    pairs,
+    n,
+    benchmarks,
+    tau: { value: tau, interval: tauInterval },
+    rho: { value: rho, interval: rhoInterval },
+  };
 }
 
 const samples = (n: number, benchmarks: number): number =>
@@ -142,41 +129,42 @@ const samples = (n: number, benchmarks: number): number =>
 /** The mean of the benchmarks' correlations. The same pairs are drawn for all benchmarks, as they are the same models. */
 function meanRow(rows: readonly CorrelationRow[], links: readonly ModelPair[], seed: number): CorrelationRow {
   const n = rows.length === 0 ? 0 : Math.min(...rows.map((row) => row.n));
-  const of = (name: 'tau' | 'rho', statistic: Statistic): Correlation => {
+  const of = (name: 'tau' | 'rho'): Correlation => {
     const defined = rows.filter((row) => !Number.isNaN(row[name].value));
     if (defined.length === 0) return nothing;
-    const byPair = defined.map(({ pairs }) => new Map(pairs.map((pair) => [pair.postTrained, pair])));
-    const used = links.filter(({ postTrained }) => byPair.some((row) => row.has(postTrained)));
-    return {
-      value: mean(defined.map((row) => row[name].value)),
-      interval:
-        n < fewestForInterval
-          ? null
-          : bootstrapInterval(
-              used.length,
-              (drawn) => {
-                const values = byPair.flatMap((row) => {
-                  const pairs = drawn.flatMap((i) => row.get(used[i]?.postTrained ?? '') ?? []);
-                  const value = statistic(
-                    pairs.map(({ baseScore }) => baseScore),
-                    pairs.map(({ postTrainedScore }) => postTrainedScore),
-                  );
-                  return Number.isNaN(value) ? [] : [value];
-                });
-                return values.length === 0 ? Number.NaN : mean(values);
-              },
-              { seed, iterations: samples(used.length, defined.length) },
-            ),
-    };
+    const value = mean(defined.map((row) => row[name].value));
+    if (n < fewestForInterval) return { value, interval: null };
+    const has = new Set(defined.flatMap(({ pairs }) => pairs.map(({ postTrained }) => postTrained)));
+    const places = new Map(
+      links.filter(({ postTrained }) => has.has(postTrained)).map(({ postTrained }, at) => [postTrained, at]),
+    );
+    // Of each benchmark where its pairs stand among all, and its correlation of a sample of them.
+    const sampled = defined.map(({ pairs }) => ({
+      at: pairs.map(({ postTrained }) => places.get(postTrained) ?? 0),
+      weights: new Uint16Array(pairs.length),
+      of: sampledCorrelations(
+        pairs.map(({ baseScore }) => baseScore),
+        pairs.map(({ postTrainedScore }) => postTrainedScore),
+      )[name],
+    }));
+    const interval = weightedInterval(
+      places.size,
+      (drawn) => {
+        let [sum, count] = [0, 0];
+        for (const { at, weights, of: correlation } of sampled) {
+          for (const [own, place] of at.entries()) weights[own] = drawn[place] as number;
+          const one = correlation(weights);
+          if (Number.isNaN(one)) continue;
+          sum += one;
+          count++;
+        }
+        return count === 0 ? Number.NaN : sum / count;
+      },
+      { seed, iterations: samples(places.size, defined.length) },
+    );
+    return { value, interval };
   };
-  return {
-    of: 'mean',
-    pairs: [],
-    n,
-    benchmarks: rows.length,
-    tau: of('tau', kendallTauB),
-    rho: of('rho', spearmanRho),
-  };
+  return { of: 'mean', pairs: [], n, benchmarks: rows.length, tau: of('tau'), rho: of('rho') };
 }
 
 /** Of scores averaged over the benchmarks, for the pairs that have them all. */

@@ -64,6 +64,99 @@ export function spearmanRho(a: readonly number[], b: readonly number[]): number 
   return correlation(averageRanks(a), averageRanks(b));
 }
 
+/**
+ * Both rank correlations of samples in which each of n things occurs as often as its weight says: for the bootstrap, which
+ * draws from the same things thousands of times. Comparisons and orders are made once.
+ * @throws RangeError where the lists differ in length
+ */
+export function sampledCorrelations(
+  a: readonly number[],
+  b: readonly number[],
+): { tau(weights: ArrayLike<number>): number; rho(weights: ArrayLike<number>): number } {
+  samePairs(a, b);
+  const n = a.length;
+  const compared = (list: readonly number[]): Int8Array => {
+    const signs = new Int8Array(n * n);
+    for (let i = 0; i < n; i++)
+      for (let j = 0; j < i; j++) signs[i * n + j] = sign((list[i] as number) - (list[j] as number));
+    return signs;
+  };
+  const [signsA, signsB] = [compared(a), compared(b)];
+  const ordered = (list: readonly number[]): number[] =>
+    Array.from({ length: n }, (_, i) => i).sort((i, j) => (list[i] as number) - (list[j] as number));
+  const [orderA, orderB] = [ordered(a), ordered(b)];
+  const [ranksA, ranksB] = [new Float64Array(n), new Float64Array(n)];
+  /** Ranks of the sample's things, ties at their mean. */
+  const rank = (
+    list: readonly number[],
+    order: readonly number[],
+    weights: ArrayLike<number>,
+    into: Float64Array,
+  ): void => {
+    let before = 0;
+    for (let from = 0; from < n; ) {
+      let [to, many] = [from, 0];
+      while (to < n && list[order[to] as number] === list[order[from] as number])
+        many += weights[order[to++] as number] as number;
+      for (let at = from; at < to; at++) into[order[at] as number] = before + (many + 1) / 2;
+      before += many;
+      from = to;
+    }
+  };
+  return {
+    tau(weights) {
+      let [agreement, untiedA, untiedB] = [0, 0, 0];
+      for (let i = 1; i < n; i++) {
+        const often = weights[i] as number;
+        if (often === 0) continue;
+        for (let j = 0; j < i; j++) {
+          const pairs = often * (weights[j] as number);
+          const [inA, inB] = [signsA[i * n + j] as number, signsB[i * n + j] as number];
+          agreement += pairs * inA * inB;
+          untiedA += pairs * inA * inA;
+          untiedB += pairs * inB * inB;
+        }
+      }
+      return untiedA === 0 || untiedB === 0 ? Number.NaN : agreement / Math.sqrt(untiedA * untiedB);
+    },
+    rho(weights) {
+      rank(a, orderA, weights, ranksA);
+      rank(b, orderB, weights, ranksB);
+      let all = 0;
+      for (let i = 0; i < n; i++) all += weights[i] as number;
+      // Ranks of any sample have this mean.
+      const middle = (all + 1) / 2;
+      let [both, squareA, squareB] = [0, 0, 0];
+      for (let i = 0; i < n; i++) {
+        const often = weights[i] as number;
+        const [deltaA, deltaB] = [(ranksA[i] as number) - middle, (ranksB[i] as number) - middle];
+        both += often * deltaA * deltaB;
+        squareA += often * deltaA * deltaA;
+        squareB += often * deltaB * deltaB;
+      }
+      return squareA === 0 || squareB === 0 ? Number.NaN : both / Math.sqrt(squareA * squareB);
+    },
+  };
+}
+
+/** The percentile interval of a statistic of how often each of n things was drawn. */
+export function weightedInterval(
+  n: number,
+  statistic: (weights: Uint16Array) => number,
+  options: BootstrapOptions,
+): [number, number] | null {
+  const weights = new Uint16Array(n);
+  return bootstrapInterval(
+    n,
+    (drawn) => {
+      weights.fill(0);
+      for (const at of drawn) weights[at] = (weights[at] as number) + 1;
+      return statistic(weights);
+    },
+    options,
+  );
+}
+
 export interface RankCorrelation {
   /** Models. */
   n: number;
@@ -88,23 +181,14 @@ export function rankCorrelation(
 ): RankCorrelation {
   samePairs(a, b);
   const n = a.length;
-  const interval = (of: (x: readonly number[], y: readonly number[]) => number): [number, number] | null =>
-    n < fewestForInterval
-      ? null
-      : bootstrapInterval(
-          n,
-          (drawn) =>
-            of(
-              drawn.map((i) => a[i] ?? 0),
-              drawn.map((i) => b[i] ?? 0),
-            ),
-          options,
-        );
+  const sampled = sampledCorrelations(a, b);
+  const interval = (of: (weights: Uint16Array) => number): [number, number] | null =>
+    n < fewestForInterval ? null : weightedInterval(n, of, options);
   return {
     n,
     tau: kendallTauB(a, b),
     rho: spearmanRho(a, b),
-    tauInterval: interval(kendallTauB),
-    rhoInterval: interval(spearmanRho),
+    tauInterval: interval(sampled.tau),
+    rhoInterval: interval(sampled.rho),
   };
 }

@@ -33,6 +33,9 @@ export class LeaderboardSource implements vscode.Disposable {
   readonly #evidence: ItemEvidence;
   readonly #changed = new vscode.EventEmitter<void>();
   readonly onDidChange = this.#changed.event;
+  readonly #progressed = new vscode.EventEmitter<void>();
+  /** Runs have got on, and nothing else: told often. */
+  readonly onDidProgress = this.#progressed.event;
   /** What model cards say, by folder; read once a window: cards do not change while one works. */
   readonly #declared = new Map<string, Promise<string[]>>();
   readonly #subscriptions: { dispose(): void }[];
@@ -46,16 +49,20 @@ export class LeaderboardSource implements vscode.Disposable {
       items: async (id) => (await runs.storeOf(id)?.readItems(id)) ?? [],
     });
     const soon = throttle(500, () => this.#changed.fire());
+    const progressSoon = throttle(1000, () => this.#progressed.fire());
     this.#subscriptions = [
       soon,
+      progressSoon,
       this.#changed,
+      this.#progressed,
       runs.onDidChange(() => {
         this.#evidence.keep(new Set(runs.runs.map(({ run }) => run.id)));
         this.#changed.fire();
       }),
       queue.onProgress(({ progress }) => {
         this.#running.follow(progress);
-        if (progress.kind !== 'tuning') soon();
+        if (progress.kind === 'items') progressSoon();
+        else if (progress.kind === 'run' || progress.kind === 'summary') soon();
       }),
       queue.onEnd(({ request }) => {
         this.#running.end(request.group);

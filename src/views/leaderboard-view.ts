@@ -120,6 +120,13 @@ export class LeaderboardPages
         .then((shown) => page.call.viewChanged(shown))
         .catch(() => {});
     });
+    const pushRunning = throttle(1000, () => {
+      if (!isVisible()) return;
+      void source
+        .view()
+        .then(({ running = [] }) => page.call.runningChanged(running))
+        .catch(() => {});
+    });
     const handlers: Handlers<LeaderboardPageApi> = {
       view: () => source.view(),
       open: async ({ model, task, mode }) => {
@@ -153,6 +160,7 @@ export class LeaderboardPages
     const stopServing = serve<LeaderboardPageApi>(channel, handlers);
     const subscriptions = [
       source.onDidChange(push),
+      source.onDidProgress(pushRunning),
       onDidChangeVisible(() => {
         if (isVisible()) push();
       }),
@@ -161,6 +169,7 @@ export class LeaderboardPages
       stopServing();
       page.dispose();
       push.dispose();
+      pushRunning.dispose();
       for (const subscription of subscriptions) subscription.dispose();
     });
     webview.html = pageHtml(webview, context.extensionUri, 'leaderboard', { title: 'Leaderboard', restore });

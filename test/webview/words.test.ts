@@ -2,10 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { gainInWords, pairedInWords, share } from '../../src/metrics/index.ts';
 import type { TuningRecord } from '../../src/shared/results.ts';
 import { bounds, percent, shareInWords } from '../../webview/format.ts';
-import { rank } from '../../webview/leaderboard/ranking.ts';
 import { codeBlock } from '../../webview/results/markdown.ts';
 import { tuningInWords } from '../../webview/results/tuning-words.ts';
-import { leaderboardView } from './data.ts';
 
 describe('figures', () => {
   it('has the digits that the interval supports, and a space that does not break', () => {
@@ -94,55 +92,5 @@ describe('a tuning curve in words', () => {
 describe('Markdown', () => {
   it('fences a text by more backticks than it holds', () => {
     expect(codeBlock('a ```` b')).toBe('`````text\na ```` b\n`````');
-  });
-});
-
-describe('ranking', () => {
-  const view = leaderboardView();
-  it('orders by value, ties equal values, and leaves out who lacks a benchmark', () => {
-    const ranked = rank(view, 'gsm8k', 'soft-prompt', 'S');
-    const values = ranked.flatMap(({ score }) => (score ? [score.value] : []));
-    expect(values).toEqual([...values].sort((a, b) => b - a));
-    const over = rank(view, null, 'soft-prompt', 'S');
-    const last = over.find(({ model }) => model === 'pythia-160m');
-    expect(last).toMatchObject({ rank: null, missing: ['boolq'] });
-  });
-  it('shares a rank between equal values and skips the next', () => {
-    const first = view.cells[0];
-    if (!first) throw new Error('no cell');
-    const same = { ...view, models: [], cells: ['a', 'b', 'c'].map((model) => ({ ...first, model })) };
-    const third = same.cells[2];
-    if (third) {
-      const { scores } = third.cell.summary;
-      third.cell = {
-        ...third.cell,
-        summary: { ...third.cell.summary, scores: { ...scores, S: { ...scores.S, value: 0 } } },
-      };
-    }
-    expect(rank(same, first.task, first.mode, 'S').map(({ model, rank: place, tied }) => [model, place, tied])).toEqual(
-      [
-        ['a', 1, true],
-        ['b', 1, true],
-        ['c', 3, false],
-      ],
-    );
-  });
-  it('averages benchmarks with half-widths added in squares', () => {
-    const share = (value: number) => ({ value, low: value - 0.1, high: value + 0.1, count: 0, n: 100 });
-    const cells = view.cells
-      .filter((cell) => cell.model === 'stories260k' && cell.mode === 'few-shot')
-      .map((cell, position) => ({
-        ...cell,
-        cell: {
-          ...cell.cell,
-          summary: {
-            ...cell.cell.summary,
-            scores: { ...cell.cell.summary.scores, S: share([0.2, 0.5, 0.8][position] ?? 0) },
-          },
-        },
-      }));
-    const [only] = rank({ ...view, models: [], cells }, null, 'few-shot', 'S');
-    expect(only?.score?.value).toBeCloseTo(0.5, 12);
-    expect((only?.score?.high ?? 0) - 0.5).toBeCloseTo(0.1 / Math.sqrt(3), 12);
   });
 });

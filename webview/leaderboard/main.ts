@@ -1,61 +1,125 @@
-/** The leaderboard in the side panel: models ranked by any mode and metric, on one benchmark or over all. */
-import { figureOf, formatFigure, isShareName, metricRows, metricTitle } from '../../src/metrics/index.ts';
-import { isPromptMode, type PromptMode, promptModes } from '../../src/shared/modes.ts';
-import type { LeaderboardPageApi, LeaderboardPageEvents, LeaderboardView } from '../../src/shared/protocol.ts';
-import { type Child, h, render } from '../dom.ts';
+/**
+ * The leaderboard, in the side panel and as an editor tab: models ranked by any mode and metric, on one benchmark or over
+ * all. Narrow it is a list, wide a grid of models × benchmarks.
+ */
+import { drawnWords, fewestBenchmarks } from '../../src/metrics/index.ts';
+import type { PromptMode } from '../../src/shared/modes.ts';
+import type {
+  LeaderboardFormat,
+  LeaderboardPageApi,
+  LeaderboardPageEvents,
+  LeaderboardView,
+} from '../../src/shared/protocol.ts';
+import { type Child, debounced, h, onNextFrame, render } from '../dom.ts';
 import { embeddedLeaderboard } from '../embedded.ts';
-import { bounds, count, percent } from '../format.ts';
 import { type Host, openHost } from '../host.ts';
-import { importedMark } from '../imported.ts';
-import { metricNames, metrics } from '../terms.ts';
 import { visible } from '../text.ts';
-import { button, dropdown, progressRing } from '../ui.ts';
-import { type RankedModel, rank, type Score, tasksOf } from './ranking.ts';
+import { onThemeChange } from '../theme.ts';
+import { button, dropdown, progressRing, textField } from '../ui.ts';
+import { tableCsv, tableMarkdown, tablePicture } from './export.ts';
+import { listContent } from './list.ts';
+import { Matrix } from './matrix.ts';
+import { action, menu } from './menu.ts';
+import { PairsSection } from './pairs.ts';
+import { LikelyRanks } from './ranks.ts';
+import {
+  allTasks,
+  metricsOf,
+  modesOf,
+  type PageState,
+  rankColumn,
+  readState,
+  resolved,
+  type SavedState,
+} from './state.ts';
+import { type Table, tableOf } from './table.ts';
+import { viewChoices } from './view-menu.ts';
+import { definitionOf, metricLabel } from './words.ts';
 
-const allTasks = 'all';
-
-interface Choice {
-  task: string;
-  mode: PromptMode;
-  /** F, S, K, L, LL, or the key of a metric of the benchmark files. */
-  metric: string;
-}
+/** From this width on the benchmarks stand side by side. */
+const wideFrom = '(min-width: 620px)';
 
 class LeaderboardPage {
   readonly #host: Host<LeaderboardPageApi>;
   readonly #state = h('div', { class: 'page-state' });
-  readonly #controls = h('div', { class: 'controls', hidden: true });
+  readonly #controls = h('div', { class: 'controls', role: 'search', 'aria-label': 'What is ranked', hidden: true });
   readonly #definition = h('p', { class: 'note', hidden: true });
   readonly #list = h('div', {});
+  readonly #hidden = h('p', { class: 'hidden-note', role: 'status' });
   readonly #problem = h('p', { class: 'error-text', role: 'alert' });
   readonly #task = dropdown<string>('Benchmark', (task) => this.#choose({ task }));
-  readonly #mode = dropdown<PromptMode>('Prompt mode', (mode) => this.#choose({ mode }));
+  readonly #mode = dropdown<PromptMode>('Prompt mode', (mode) => this.#chooseMode(mode));
   readonly #metric = dropdown<string>('Metric', (metric) => this.#choose({ metric }));
+  readonly #search = textField('Search models', 'Search models', (search) => this.#searchSoon(search));
+  readonly #viewMenu = menu('View', 'view-menu');
+  readonly #exportMenu = menu('Export', 'export-menu');
+  readonly #matrix: Matrix;
+  readonly #pairs: PairsSection;
+  readonly #likely: LikelyRanks;
+  readonly #wide = matchMedia(wideFrom);
+  readonly #refreshSoon = onNextFrame(() => this.#refresh());
+  readonly #searchLater = debounced(() => this.#choose({ search: this.#search.value }), 80);
   #view: LeaderboardView | null = null;
-  #choice: Partial<Choice> = {};
+  #version = 0;
+  #saved: SavedState = {};
+  #table: Table | null = null;
 
   constructor(root: HTMLElement) {
     this.#host = openHost<LeaderboardPageApi, LeaderboardPageEvents>(
       'leaderboard',
-      { viewChanged: (view) => this.#setView(view) },
+      {
+        viewChanged: (view) => this.#setView(view),
+        runningChanged: (running) => {
+          if (this.#view) this.#setView({ ...this.#view, running });
+        },
+      },
       embeddedLeaderboard,
     );
-    this.#controls.append(this.#task.element, this.#mode.element, this.#metric.element);
+    this.#likely = new LikelyRanks(this.#host, () => {
+      this.#version++;
+      this.#refreshSoon();
+    });
+    this.#matrix = new Matrix({
+      open: (model, task, mode) => this.#do(this.#host.api.open({ model, task, mode })),
+      sort: (column) => this.#sort(column),
+      toggle: (group) => this.#toggle(group),
+      hideModel: (model) => this.#choose({ hiddenModels: [...(this.#saved.hiddenModels ?? []), model] }),
+      hideBenchmark: (task) => this.#choose({ hiddenBenchmarks: [...(this.#saved.hiddenBenchmarks ?? []), task] }),
+    });
+    this.#pairs = new PairsSection({
+      target: (target) => this.#choose({ target }),
+      pairsOf: (pairsOf) => this.#choose({ pairsOf }),
+      opened: (pairsOpen) => this.#choose({ pairsOpen }),
+      editLink: (model) => this.#do(this.#host.api.editLink({ model })),
+    });
+    this.#controls.append(
+      this.#task.element,
+      this.#mode.element,
+      this.#metric.element,
+      this.#search.element,
+      h('div', { class: 'menus' }, this.#viewMenu.element, this.#exportMenu.element),
+    );
     root.append(
       h('h1', { class: 'visually-hidden' }, 'Leaderboard'),
       this.#controls,
       this.#state,
       this.#problem,
+      this.#hidden,
+      this.#matrix.element,
       this.#list,
       this.#definition,
+      this.#pairs.element,
     );
+    this.#wide.addEventListener('change', this.#refreshSoon);
+    onThemeChange(this.#refreshSoon);
   }
 
   async start(): Promise<void> {
     this.#state.replaceChildren(progressRing('Loading the leaderboard'));
     try {
       const [view, saved] = await Promise.all([this.#host.api.view(), this.#host.api.loadState().catch(() => null)]);
-      if (saved && typeof saved === 'object') this.#choice = saved as Partial<Choice>;
+      this.#saved = readState(saved);
+      this.#search.value = this.#saved.search ?? '';
       this.#setView(view);
     } catch (error) {
       this.#state.replaceChildren(
@@ -69,68 +133,162 @@ class LeaderboardPage {
     }
   }
 
-  #choose(change: Partial<Choice>): void {
-    this.#choice = { ...this.#choice, ...change };
-    this.#host.api.saveState({ state: this.#choice }).catch(() => {});
+  #choose(change: SavedState): void {
+    this.#saved = { ...this.#saved, ...change };
+    this.#host.api.saveState({ state: this.#saved }).catch(() => {});
     this.#refresh();
+  }
+
+  /** The order by rank goes with the mode that ranks. */
+  #chooseMode(mode: PromptMode): void {
+    const { sort } = this.#saved;
+    this.#choose({
+      mode,
+      ...(sort?.column.startsWith('rank ') && { sort: { column: rankColumn(mode), descending: false } }),
+    });
+  }
+
+  #searchSoon(search: string): void {
+    if (search === '') this.#choose({ search });
+    else this.#searchLater();
+  }
+
+  #sort(column: string): void {
+    const view = this.#view;
+    if (!view) return;
+    const { sort } = resolved(this.#saved, view);
+    // Names and ranks from the first, values from the highest on.
+    const first = column !== 'model' && !column.startsWith('rank ');
+    this.#choose({ sort: { column, descending: sort.column === column ? !sort.descending : first } });
+  }
+
+  #toggle(group: string): void {
+    const { collapsed = [] } = this.#saved;
+    this.#choose({
+      collapsed: collapsed.includes(group) ? collapsed.filter((each) => each !== group) : [...collapsed, group],
+    });
   }
 
   #setView(view: LeaderboardView): void {
     this.#view = view;
+    this.#version++;
     this.#refresh();
-  }
-
-  /** What is chosen, or the nearest that the view has. */
-  #resolved(view: LeaderboardView): Choice {
-    const modes = promptModes.filter((mode) => view.cells.some((cell) => cell.mode === mode));
-    const mode =
-      isPromptMode(this.#choice.mode) && modes.includes(this.#choice.mode)
-        ? this.#choice.mode
-        : (modes.find((each) => each === 'soft-prompt') ?? modes[0] ?? 'zero-shot');
-    const task = view.benchmarks.some((each) => each.task === this.#choice.task)
-      ? (this.#choice.task ?? allTasks)
-      : allTasks;
-    const metric = metricsOf(view).find((each) => each === this.#choice.metric) ?? firstMetric(view);
-    return { task, mode, metric };
   }
 
   #refresh(): void {
     const view = this.#view;
     if (!view) return;
-    const empty = view.cells.length === 0;
+    const empty = view.cells.length === 0 && (view.running ?? []).length === 0;
     this.#state.hidden = !empty;
-    this.#controls.hidden = empty;
-    this.#list.hidden = empty;
-    this.#definition.hidden = empty;
+    for (const part of [
+      this.#controls,
+      this.#list,
+      this.#definition,
+      this.#hidden,
+      this.#matrix.element,
+      this.#pairs.element,
+    ])
+      part.hidden = empty;
     if (empty) {
       render(this.#state, view.models.length > 0, () => this.#emptyState(view.models.length > 0));
       return;
     }
-    const choice = this.#resolved(view);
+    const state = resolved(this.#saved, view);
+    const table = tableOf(view, state);
+    this.#table = table;
+    this.#likely.update(table, state.metric);
+    this.#setControls(view, state);
+    this.#setNotes(view, state, table);
+    const wide = this.#wide.matches;
+    this.#matrix.element.hidden = !wide;
+    this.#list.hidden = wide;
+    const { live } = this.#host;
+    if (wide) this.#matrix.update({ table, state, live, likely: (mode, model) => this.#likely.of(mode, model) });
+    else
+      render(this.#list, [this.#version, state], () =>
+        listContent({
+          table,
+          state,
+          live,
+          likely: (model) => this.#likely.of(state.mode, model),
+          open: (model, task) => this.#do(this.#host.api.open({ model, task, mode: state.mode })),
+          toggle: (group) => this.#toggle(group),
+        }),
+      );
+    this.#pairs.update({ view, table, state, live }, wide);
+  }
+
+  #setControls(view: LeaderboardView, state: PageState): void {
     this.#task.set(
       [
         { value: allTasks, label: 'All benchmarks' },
         ...view.benchmarks.map(({ task }) => ({ value: task, label: visible(task) })),
       ],
-      choice.task,
+      state.task,
     );
     this.#mode.set(
-      promptModes
-        .filter((mode) => view.cells.some((cell) => cell.mode === mode))
-        .map((mode) => ({ value: mode, label: mode })),
-      choice.mode,
+      modesOf(view).map((mode) => ({ value: mode, label: mode })),
+      state.mode,
     );
     this.#metric.set(
       metricsOf(view).map((metric) => ({ value: metric, label: metricLabel(metric) })),
-      choice.metric,
+      state.metric,
     );
-    const task = choice.task === allTasks ? null : choice.task;
-    const tasks = tasksOf(view, task, choice.mode, choice.metric);
-    const models = rank(view, task, choice.mode, choice.metric);
-    this.#definition.textContent = `${definitionOf(view, choice.metric)}${
-      tasks.length > 1 ? ' Mean over the benchmarks; the interval takes them as independent.' : ''
-    }`;
-    render(this.#list, [choice, models], () => this.#content(models, choice, tasks));
+    this.#viewMenu.set(
+      viewChoices({
+        view,
+        state,
+        wide: this.#wide.matches,
+        live: this.#host.live,
+        choose: (change) => this.#choose(change),
+        showPredictions: (shown) => this.#do(this.#host.api.showPredictions({ shown, metric: state.metric })),
+        openTab: () => this.#do(this.#host.api.openTab()),
+      }),
+    );
+    const save = (label: string, format: LeaderboardFormat): HTMLElement =>
+      action(label, () => {
+        this.#exportMenu.close();
+        this.#do(this.#save(format));
+      });
+    this.#exportMenu.set([
+      save('CSV: full precision', 'csv'),
+      save('Markdown table', 'md'),
+      save('Picture (PNG)', 'png'),
+      // A file is a web page already.
+      this.#host.live && save('Web page (HTML), opens in any browser', 'html'),
+    ]);
+  }
+
+  #setNotes(view: LeaderboardView, state: PageState, table: Table): void {
+    const [ranked] = table.ranked;
+    const several = (ranked?.tasks.length ?? 0) > 1;
+    const drawn = this.#likely.drawn(state.mode);
+    this.#definition.textContent = [
+      definitionOf(view, state.metric),
+      several ? 'Mean over the benchmarks; its interval takes them as independent.' : '',
+      drawn && (ranked?.order.filter(({ rank }) => rank !== null).length ?? 0) > 1 ? this.#rankNote(drawn) : '',
+      several && (ranked?.tasks.length ?? 0) < fewestBenchmarks && drawn !== null
+        ? 'They say nothing of other benchmarks.'
+        : '',
+      view.predictions?.note ?? '',
+    ]
+      .filter(Boolean)
+      .join(' ');
+    const show = (change: SavedState): HTMLElement =>
+      h('button', { type: 'button', class: 'link', onclick: () => this.#choose(change) }, 'show');
+    const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
+    const { models, benchmarks } = table.hidden;
+    render(this.#hidden, [models.length, benchmarks.length, table.unmatched], () => [
+      models.length > 0 && h('span', {}, `${counted(models.length, 'model')} hidden, `, show({ hiddenModels: [] })),
+      benchmarks.length > 0 &&
+        h('span', {}, `${counted(benchmarks.length, 'benchmark')} hidden, `, show({ hiddenBenchmarks: [] })),
+      table.unmatched > 0 && h('span', {}, `${counted(table.unmatched, 'model')} not found by the search`),
+    ]);
+  }
+
+  /** In a list the ranks stand below, in the grid below too: there are no brackets on the page. */
+  #rankNote(drawn: keyof typeof drawnWords): string {
+    return drawnWords[drawn].replace('Ranks in brackets', 'Small figures below a rank');
   }
 
   #emptyState(hasModels: boolean): Child[] {
@@ -157,131 +315,33 @@ class LeaderboardPage {
     ];
   }
 
-  #content(models: RankedModel[], { mode, metric }: Choice, tasks: string[]): Child[] {
-    const ranked = models.filter((model) => model.rank !== null);
-    const partial = models.filter((model) => model.rank === null && model.score !== null);
-    const without = models.filter((model) => model.score === null);
-    return [
-      ranked.length > 0 &&
-        h(
-          'ol',
-          { class: 'models', 'aria-label': `Models by ${metricLabel(metric)}, ${mode}` },
-          ...ranked.map((model) => this.#model(model, mode, tasks)),
-        ),
-      ranked.length === 0 &&
-        partial.length === 0 &&
-        h('p', { class: 'muted' }, `No model has been run in the mode ${mode} here.`),
-      partial.length > 0 && h('h2', { class: 'group' }, 'Not on all benchmarks'),
-      partial.length > 0 && h('ul', { class: 'models' }, ...partial.map((model) => this.#model(model, mode, tasks))),
-      without.length > 0 && h('h2', { class: 'group' }, `Not run: ${mode}`),
-      without.length > 0 &&
-        h(
-          'ul',
-          { class: 'without' },
-          ...without.map(({ model }) => h('li', { class: 'muted', title: model }, visible(model))),
-        ),
-    ];
-  }
-
-  #model(entry: RankedModel, mode: PromptMode, tasks: string[]): HTMLElement {
-    const { model, score, parts } = entry;
-    const [only] = parts;
-    if (!score) return h('li', {});
-    const head = [
-      h(
-        'span',
-        { class: 'rank', title: entry.tied ? 'Tied: equal value' : '' },
-        entry.rank === null ? '' : `${entry.rank}${entry.tied ? '=' : ''}`,
-      ),
-      h('span', { class: 'model' }, visible(model), entry.imported && importedMark()),
-      h('span', { class: 'value' }, figureText(score)),
-      bar(score),
-      h('span', { class: 'interval' }, intervalOf(score)),
-    ];
-    const said = `${entry.rank === null ? '' : `Rank ${entry.rank}${entry.tied ? ', tied' : ''}: `}${model}${entry.imported ? ' (imported)' : ''}, ${mode}, ${figureText(score)}, 95 % interval ${intervalOf(score)}`;
-    if (tasks.length > 1)
-      return h(
-        'li',
-        {},
-        h(
-          'details',
-          { 'data-key': model },
-          h('summary', { class: 'row', title: said, 'data-key': `${model} summary` }, ...head),
-          h(
-            'ul',
-            { class: 'parts' },
-            ...parts.map((part) =>
-              h(
-                'li',
-                {},
-                this.#open(
-                  model,
-                  part.task,
-                  `${model} ${part.task}`,
-                  `part ${part.status}`,
-                  [
-                    h(
-                      'span',
-                      { class: 'model' },
-                      visible(part.task),
-                      part.imported && importedMark(importedNote(part.imported)),
-                      part.softPromptPosition && h('span', { class: 'muted' }, ` (${part.softPromptPosition})`),
-                    ),
-                    h('span', { class: 'value' }, figureText(part.score)),
-                    bar(part.score),
-                    h('span', { class: 'interval' }, intervalOf(part.score)),
-                  ],
-                  `${part.task}: ${figureText(part.score)} of ${count(part.n)} items. Open the results.`,
-                ),
-              ),
-            ),
-            ...entry.missing.map((task) =>
-              h(
-                'li',
-                { class: 'part missing' },
-                h('span', { class: 'model' }, visible(task)),
-                h('span', { class: 'value muted' }, 'not run'),
-              ),
-            ),
-          ),
-        ),
-      );
-    const notes = [
-      only?.imported ? importedNote(only.imported) : '',
-      only && only.status !== 'finished' ? only.status : '',
-      only?.softPromptPosition ? 'position: suffix, the soft prompt stands behind the text' : '',
-      only?.unreliable ? 'unreliable: few items are in the format' : '',
-      only?.commonest && (only.commonest.share.value ?? 0) >= 0.9
-        ? `same answer to ${percent(only.commonest.share)} of the items`
-        : '',
-    ].filter(Boolean);
-    return h(
-      'li',
-      {},
-      this.#open(
-        model,
-        only?.task ?? '',
-        model,
-        'row',
-        [...head, notes.length > 0 && h('span', { class: 'row-note' }, notes.join('; '))],
-        `${said}, ${count(only?.n ?? 0)} items. Open the results.`,
-      ),
-    );
-  }
-
-  #open(model: string, task: string, key: string, className: string, children: Child[], title: string): HTMLElement {
-    return h(
-      'button',
-      {
-        type: 'button',
-        class: className,
-        title,
-        'data-key': key,
-        disabled: !this.#host.live,
-        onclick: () => this.#do(this.#host.api.open({ model, task })),
-      },
-      ...children,
-    );
+  /** With the filter, the order and the hidden parts of the page. */
+  async #save(format: LeaderboardFormat): Promise<void> {
+    const [view, table] = [this.#view, this.#table];
+    if (!view || !table) return;
+    const state = resolved(this.#saved, view);
+    const shown = { table, state, likely: (mode: PromptMode, model: string) => this.#likely.of(mode, model) };
+    const name = `leaderboard-${state.metric.replace(/[^\w.-]+/g, '-')}-${state.mode}.${format}`;
+    if (this.#host.live) {
+      const content =
+        format === 'csv'
+          ? tableCsv(shown)
+          : format === 'md'
+            ? tableMarkdown(shown)
+            : format === 'png'
+              ? await base64(await tablePicture(shown))
+              : JSON.stringify(this.#saved);
+      await this.#host.api.save({ format, name, content });
+      return;
+    }
+    const blob =
+      format === 'png'
+        ? await tablePicture(shown)
+        : new Blob([format === 'csv' ? tableCsv(shown) : tableMarkdown(shown)], { type: 'text/plain' });
+    const address = URL.createObjectURL(blob);
+    const anchor = h('a', { href: address, download: name });
+    anchor.click();
+    setTimeout(() => URL.revokeObjectURL(address), 10_000);
   }
 
   #do(call: Promise<unknown>): void {
@@ -292,51 +352,11 @@ class LeaderboardPage {
   }
 }
 
-/** `imported from …; run otherwise: 5 examples, measured here: 8 examples` */
-const importedNote = ({ words, differences }: NonNullable<RankedModel['parts'][number]['imported']>): string =>
-  [words, ...(differences.length > 0 ? [`run otherwise: ${differences.join('; ')}`] : [])].join('; ');
-
-/** F, S, K, L and LL first, as far as there are any, then the metrics of the benchmark files. */
-function metricsOf({ cells }: LeaderboardView): string[] {
-  const shares = metricNames.filter((name) => cells.some(({ cell }) => figureOf(cell.summary, name) !== null));
-  return [...shares, ...metricRows(cells.map(({ cell }) => cell.summary)).map(({ key }) => key)];
-}
-
-const firstMetric = (view: LeaderboardView): string => {
-  const known = metricsOf(view);
-  return known.includes('S') ? 'S' : (known[0] ?? 'S');
-};
-
-function metricLabel(metric: string): string {
-  if (isShareName(metric)) return `${metric} · ${metrics[metric].name}`;
-  const [name = metric, filter = 'none'] = metric.split(',');
-  return metricTitle({ metric: name, filter });
-}
-
-function definitionOf({ cells }: LeaderboardView, metric: string): string {
-  if (isShareName(metric)) return `${metric}: ${metrics[metric].definition}`;
-  const row = metricRows(cells.map(({ cell }) => cell.summary)).find(({ key }) => key === metric);
-  return `${metricLabel(metric)}: a metric of the benchmark files, as lm-evaluation-harness computes it; ${row?.higherIsBetter === false ? 'lower' : 'higher'} is better.`;
-}
-
-const figureText = (score: Score): string => (score.isShare ? percent(score) : formatFigure(score.value));
-const intervalOf = (score: Score): string =>
-  score.isShare
-    ? bounds(score)
-    : score.low < score.high
-      ? `${formatFigure(score.low)}–${formatFigure(score.high)}`
-      : '';
-
-/** The value as a bar from 0 to 100 %, its interval as a whisker. */
-function bar({ value, low, high, isShare }: Score): HTMLElement {
-  // What is no share has no scale to draw it on.
-  if (!isShare) return h('span', { class: 'bar', 'aria-hidden': 'true' });
-  const fill = h('span', { class: 'value-bar' });
-  fill.style.inlineSize = `${100 * value}%`;
-  const whisker = h('span', { class: 'whisker' });
-  whisker.style.insetInlineStart = `${100 * low}%`;
-  whisker.style.inlineSize = `${100 * (high - low)}%`;
-  return h('span', { class: 'bar', 'aria-hidden': 'true' }, fill, whisker);
+async function base64(blob: Blob): Promise<string> {
+  const bytes = new Uint8Array(await blob.arrayBuffer());
+  let binary = '';
+  for (let at = 0; at < bytes.length; at += 0x8000) binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
+  return btoa(binary);
 }
 
 const root = document.getElementById('root') ?? document.body.appendChild(h('main', { id: 'root' }));

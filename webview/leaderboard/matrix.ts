@@ -1,0 +1,451 @@
+/**
+ * The wide layout: models × benchmarks as a grid. Rows are drawn only where they are seen; the cell that has the focus stays
+ * drawn. Keys: arrows, Home, End, Page Up, Page Down; Enter opens a result or sorts by a column; Delete hides.
+ */
+import { h, onNextFrame } from '../dom.ts';
+import { importedMark } from '../imported.ts';
+import { visible } from '../text.ts';
+import type { PageState } from './state.ts';
+import { benchmarkGroupKey, type Column, type Row, type Table } from './table.ts';
+import {
+  cellSentence,
+  columnTitle,
+  intervalText,
+  type Likely,
+  likelyText,
+  rankSentence,
+  rankText,
+  valueText,
+} from './words.ts';
+
+/** Rows drawn beyond the visible ones. */
+const overscan = 6;
+const rowHeights = { intervals: 40, values: 27 };
+const widths: Record<Column['kind'], number> = { rank: 74, model: 230, mean: 92, task: 92, group: 92 };
+
+export interface MatrixEvents {
+  open(model: string, task: string, mode: PageState['mode']): void;
+  sort(column: string): void;
+  toggle(group: string): void;
+  hideModel(model: string): void;
+  hideBenchmark(task: string): void;
+}
+
+export interface MatrixContent {
+  table: Table;
+  state: PageState;
+  /** Of the modes that rank, by model. */
+  likely(mode: PageState['mode'], model: string): Likely | undefined;
+  /** Results can be opened. */
+  live: boolean;
+}
+
+/** Row 0 is the heading. */
+interface Place {
+  row: number;
+  column: number;
+}
+
+export class Matrix {
+  readonly element = h('div', { class: 'matrix', role: 'grid', 'aria-label': 'Models by benchmarks' });
+  readonly #groups = h('div', { class: 'matrix-row matrix-groups', role: 'row', 'aria-rowindex': 1 });
+  readonly #head = h('div', { class: 'matrix-row', role: 'row' });
+  readonly #body = h('div', { class: 'matrix-body', role: 'rowgroup' });
+  readonly #on: MatrixEvents;
+  readonly #drawn = new Map<string, HTMLElement>();
+  readonly #drawSoon = onNextFrame(() => this.#draw());
+  #content: MatrixContent | null = null;
+  /** By keys, so that it stays with its model and benchmark when the order changes. */
+  #active: { row: string; column: string } = { row: 'head', column: '' };
+
+  constructor(on: MatrixEvents) {
+    this.#on = on;
+    this.element.append(h('div', { class: 'matrix-head', role: 'rowgroup' }, this.#groups, this.#head), this.#body);
+    this.element.addEventListener('scroll', this.#drawSoon);
+    this.element.addEventListener('keydown', (event) => this.#key(event));
+    this.element.addEventListener('click', (event) => this.#click(event));
+    new ResizeObserver(this.#drawSoon).observe(this.element);
+  }
+
+  /** Shows what has changed; scroll and focus stay. */
+  update(content: MatrixContent): void {
+    const hadFocus = this.element.contains(document.activeElement);
+    this.#content = content;
+    const { table, state } = content;
+    this.element.style.setProperty('--columns', table.columns.map(({ kind }) => `${widths[kind]}px`).join(' '));
+    this.element.style.setProperty('--rank-width', `${widths.rank}px`);
+    this.element.style.setProperty('--row-height', `${this.#rowHeight}px`);
+    const hasGroups = table.columns.some(
+      (column) => column.kind === 'group' || (column.kind === 'task' && column.group),
+    );
+    this.#groups.hidden = !hasGroups;
+    this.#head.setAttribute('aria-rowindex', hasGroups ? '2' : '1');
+    this.element.setAttribute('aria-rowcount', String(table.rows.length + (hasGroups ? 2 : 1)));
+    this.element.setAttribute('aria-colcount', String(table.columns.length));
+    if (hasGroups) this.#groups.replaceChildren(...this.#groupCells(table.columns, state));
+    this.#head.replaceChildren(...table.columns.map((column, at) => this.#headCell(column, at)));
+    this.#body.style.blockSize = `${table.rows.length * this.#rowHeight}px`;
+    for (const element of this.#drawn.values()) element.remove();
+    this.#drawn.clear();
+    if (!table.columns.some(({ key }) => key === this.#active.column))
+      this.#active.column = table.columns[0]?.key ?? '';
+    if (this.#active.row !== 'head' && !table.rows.some(({ key }) => key === this.#active.row))
+      this.#active.row = 'head';
+    this.#draw();
+    this.#mark(hadFocus);
+  }
+
+  get #rowHeight(): number {
+    return this.#content?.state.intervals === false ? rowHeights.values : rowHeights.intervals;
+  }
+
+  #groupCells(columns: readonly Column[], { collapsed }: PageState): HTMLElement[] {
+    const cells: HTMLElement[] = [];
+    for (let from = 0; from < columns.length; ) {
+      const groupOf = (column: Column | undefined): string | null =>
+        column?.kind === 'group' || column?.kind === 'task' ? column.group : null;
+      const group = groupOf(columns[from]);
+      let to = from + 1;
+      while (to < columns.length && group !== null && groupOf(columns[to]) === group) to++;
+      const key = group === null ? '' : benchmarkGroupKey(group);
+      const cell = h(
+        'div',
+        {
+          role: group === null ? 'gridcell' : 'columnheader',
+          class: `matrix-cell ${stickyClass(columns[from])}`,
+          'aria-colindex': from + 1,
+          'aria-colspan': to - from,
+        },
+        group !== null &&
+          h(
+            'button',
+            {
+              type: 'button',
+              class: 'group-toggle',
+              'aria-expanded': String(!collapsed.includes(key)),
+              onclick: () => this.#on.toggle(key),
+            },
+            visible(group),
+          ),
+      );
+      cell.style.gridColumn = `span ${to - from}`;
+      cells.push(cell);
+      from = to;
+    }
+    return cells;
+  }
+
+  #headCell(column: Column, at: number): HTMLElement {
+    const { state, table } = this.#content as MatrixContent;
+    const sorted = state.sort.column === column.key;
+    const several = table.ranked.length > 1 && column.kind !== 'model';
+    const title = columnTitle(column);
+    const mode = column.kind === 'model' ? '' : column.mode;
+    return h(
+      'div',
+      {
+        role: 'columnheader',
+        class: `matrix-cell head-cell ${column.kind}-cell ${stickyClass(column)}`,
+        'aria-colindex': at + 1,
+        'aria-sort': sorted ? (state.sort.descending ? 'descending' : 'ascending') : 'none',
+        'data-column': column.key,
+        tabindex: -1,
+        title: `${title}${mode ? `, ${mode}` : ''}. Click to sort${column.kind === 'task' ? '; Delete hides the benchmark' : ''}.`,
+      },
+      h('span', { class: 'head-title' }, visible(title)),
+      several && h('span', { class: 'sub' }, mode),
+      sorted && h('span', { class: 'sort-mark', 'aria-hidden': 'true' }, state.sort.descending ? '↓' : '↑'),
+    );
+  }
+
+  #draw(): void {
+    const content = this.#content;
+    if (!content) return;
+    const { rows } = content.table;
+    const height = this.#rowHeight;
+    const top = this.element.scrollTop;
+    const shown = this.element.clientHeight || 800;
+    const first = Math.max(0, Math.floor(top / height) - overscan);
+    const last = Math.min(rows.length, Math.ceil((top + shown) / height) + overscan);
+    const wanted = new Set<string>();
+    const added: HTMLElement[] = [];
+    const place = (index: number): void => {
+      const row = rows[index];
+      if (!row || wanted.has(row.key)) return;
+      wanted.add(row.key);
+      if (this.#drawn.has(row.key)) return;
+      const element = this.#row(row, index, content);
+      element.style.transform = `translateY(${index * height}px)`;
+      this.#drawn.set(row.key, element);
+      added.push(element);
+    };
+    for (let index = first; index < last; index++) place(index);
+    const active = rows.findIndex(({ key }) => key === this.#active.row);
+    if (active >= 0) place(active);
+    for (const [key, element] of this.#drawn)
+      if (!wanted.has(key)) {
+        element.remove();
+        this.#drawn.delete(key);
+      }
+    this.#body.append(...added);
+    if (added.length > 0) this.#mark(false);
+  }
+
+  #row(row: Row, index: number, content: MatrixContent): HTMLElement {
+    const { table, state } = content;
+    const rowIndex = index + (this.#groups.hidden ? 2 : 3);
+    if (row.kind === 'group') {
+      const element = h(
+        'div',
+        { class: 'matrix-row model-group', role: 'row', 'aria-rowindex': rowIndex, 'data-row': row.key },
+        h(
+          'div',
+          {
+            class: 'matrix-cell',
+            role: 'gridcell',
+            'aria-colspan': table.columns.length,
+            'aria-expanded': String(!row.collapsed),
+            'data-column': table.columns[0]?.key ?? '',
+            tabindex: -1,
+          },
+          h('span', { class: 'fold', 'aria-hidden': 'true' }, row.collapsed ? '›' : '⌄'),
+          h('span', {}, visible(row.label)),
+          h('span', { class: 'muted' }, String(row.count)),
+        ),
+      );
+      return element;
+    }
+    return h(
+      'div',
+      { class: 'matrix-row', role: 'row', 'aria-rowindex': rowIndex, 'data-row': row.key },
+      ...table.columns.map((column, at) => this.#cell(row.model, column, at, state, content)),
+    );
+  }
+
+  #cell(
+    model: string,
+    column: Column,
+    at: number,
+    state: PageState,
+    { table, likely, live }: MatrixContent,
+  ): HTMLElement {
+    const common = { 'aria-colindex': at + 1, 'data-column': column.key, tabindex: -1 };
+    if (column.kind === 'model')
+      return h(
+        'div',
+        { ...common, role: 'rowheader', class: `matrix-cell model-cell ${stickyClass(column)}`, title: model },
+        h('span', { class: 'model-name' }, visible(model)),
+      );
+    if (column.kind === 'rank') {
+      const entry = table.ranked.find(({ mode }) => mode === column.mode)?.models.get(model);
+      const could = entry && entry.rank !== null ? likely(column.mode, model) : undefined;
+      return h(
+        'div',
+        {
+          ...common,
+          role: 'gridcell',
+          class: `matrix-cell rank-cell ${stickyClass(column)}`,
+          title: entry ? rankSentence(entry, could) : 'no rank: not run',
+        },
+        entry && entry.rank !== null
+          ? h('span', { class: 'value' }, rankText(entry))
+          : h('span', { class: 'muted' }, '–', h('span', { class: 'visually-hidden' }, ' no rank')),
+        state.intervals && likelyText(could) && h('span', { class: 'sub' }, likelyText(could)),
+      );
+    }
+    const cell = table.cell(model, column);
+    const { kind, score, running, of } = cell;
+    const sentence = cellSentence(cell, state.metric);
+    const partial = of !== undefined && of.missing > 0 && score !== null;
+    const element = h(
+      'div',
+      {
+        ...common,
+        role: 'gridcell',
+        class: `matrix-cell score-cell ${kind}${live && cell.cell ? ' opens' : ''}${partial ? ' partial' : ''}`,
+        title: `${visible(model)}, ${visible(columnTitle(column))}, ${column.mode}: ${sentence}`,
+      },
+      score
+        ? h(
+            'span',
+            { class: 'value' },
+            kind === 'imported' && importedGlyph(),
+            kind === 'predicted' && h('span', { class: 'glyph', 'aria-hidden': 'true' }, '≈'),
+            kind === 'running' && h('span', { class: 'glyph', 'aria-hidden': 'true' }, '…'),
+            valueText(score),
+            cell.cell?.softPromptPosition && h('span', { class: 'glyph', title: 'position: suffix' }, '›'),
+            hidden(kindWords[kind]),
+            partial && hidden(` of ${of.tasks - of.missing} of ${of.tasks} benchmarks`),
+          )
+        : kind === 'running'
+          ? h('span', { class: 'value muted' }, '…', hidden('running'))
+          : h('span', { class: 'value muted' }, '–', hidden(' not run')),
+      state.intervals &&
+        h(
+          'span',
+          { class: 'sub' },
+          running && running.done !== null
+            ? `${running.done} / ${running.total}`
+            : running
+              ? 'running'
+              : partial
+                ? `${of.tasks - of.missing} of ${of.tasks}`
+                : score
+                  ? intervalText(score)
+                  : '',
+        ),
+    );
+    if (score?.isShare) {
+      const bar = h('span', { class: 'cell-bar', 'aria-hidden': 'true' });
+      bar.style.inlineSize = `${Math.max(0, Math.min(100, 100 * score.value))}%`;
+      element.append(bar);
+    }
+    return element;
+  }
+
+  // ---------------------------------------------------------------- focus and keys
+
+  #place(): Place {
+    const { columns, rows } = (this.#content as MatrixContent).table;
+    return {
+      row: this.#active.row === 'head' ? 0 : rows.findIndex(({ key }) => key === this.#active.row) + 1,
+      column: Math.max(
+        0,
+        columns.findIndex(({ key }) => key === this.#active.column),
+      ),
+    };
+  }
+
+  #elementOf({ row, column }: { row: string; column: string }): HTMLElement | null {
+    const element = row === 'head' ? this.#head : this.#drawn.get(row);
+    return (
+      element?.querySelector<HTMLElement>(`[data-column="${CSS.escape(column)}"]`) ??
+      element?.querySelector<HTMLElement>('[data-column]') ??
+      null
+    );
+  }
+
+  /** One cell of the grid is in the order of focus. */
+  #mark(focus: boolean): void {
+    for (const cell of this.element.querySelectorAll<HTMLElement>('[data-column][tabindex="0"]')) cell.tabIndex = -1;
+    const cell = this.#elementOf(this.#active);
+    if (!cell) return;
+    cell.tabIndex = 0;
+    if (focus) cell.focus({ preventScroll: true });
+  }
+
+  #move(to: Place): void {
+    const { columns, rows } = (this.#content as MatrixContent).table;
+    const row = Math.max(0, Math.min(rows.length, to.row));
+    const column = Math.max(0, Math.min(columns.length - 1, to.column));
+    this.#active = { row: row === 0 ? 'head' : (rows[row - 1]?.key ?? 'head'), column: columns[column]?.key ?? '' };
+    this.#reveal(row);
+    this.#draw();
+    this.#mark(true);
+    const cell = this.#elementOf(this.#active);
+    if (cell && !cell.classList.contains('sticky')) revealAcross(this.element, cell);
+  }
+
+  #reveal(row: number): void {
+    if (row === 0) return;
+    const height = this.#rowHeight;
+    const head = this.#head.parentElement?.offsetHeight ?? 0;
+    const top = (row - 1) * height;
+    const seen = this.element.clientHeight - head;
+    if (top < this.element.scrollTop) this.element.scrollTop = top;
+    else if (top + height > this.element.scrollTop + seen) this.element.scrollTop = top + height - seen;
+  }
+
+  #key(event: KeyboardEvent): void {
+    const content = this.#content;
+    const target = event.target as HTMLElement;
+    if (!content || !target.matches('[data-column]')) return;
+    const { row, column } = this.#place();
+    const page = Math.max(1, Math.floor(this.element.clientHeight / this.#rowHeight) - 2);
+    const all = event.ctrlKey || event.metaKey;
+    const steps: Record<string, () => Place> = {
+      ArrowDown: () => ({ row: row + 1, column }),
+      ArrowUp: () => ({ row: row - 1, column }),
+      ArrowRight: () => ({ row, column: column + 1 }),
+      ArrowLeft: () => ({ row, column: column - 1 }),
+      PageDown: () => ({ row: row + page, column }),
+      PageUp: () => ({ row: Math.max(1, row - page), column }),
+      Home: () => ({ row: all ? 1 : row, column: 0 }),
+      End: () => ({ row: all ? content.table.rows.length : row, column: content.table.columns.length - 1 }),
+    };
+    const step = event.altKey ? undefined : steps[event.key];
+    if (step) {
+      event.preventDefault();
+      this.#move(step());
+    } else if (event.key === 'Enter' || event.key === ' ') {
+      event.preventDefault();
+      this.#act(target);
+    } else if (event.key === 'Delete') {
+      const at = content.table.columns[column];
+      const shown = content.table.rows[row - 1];
+      if (row === 0 && at?.kind === 'task') this.#on.hideBenchmark(at.task);
+      else if (shown?.kind === 'model') {
+        // The next model takes the focus.
+        this.#active = {
+          ...this.#active,
+          row: content.table.rows[row]?.key ?? content.table.rows[row - 2]?.key ?? 'head',
+        };
+        this.#on.hideModel(shown.model);
+      }
+    }
+  }
+
+  #click(event: MouseEvent): void {
+    const target = (event.target as HTMLElement).closest<HTMLElement>('[data-column]');
+    if (!target || !this.#content) return;
+    const row = target.closest<HTMLElement>('[data-row]')?.dataset.row ?? 'head';
+    this.#active = { row, column: target.dataset.column ?? '' };
+    this.#mark(true);
+    this.#act(target);
+  }
+
+  #act(target: HTMLElement): void {
+    const { table } = this.#content as MatrixContent;
+    const key = target.dataset.column ?? '';
+    const rowKey = target.closest<HTMLElement>('[data-row]')?.dataset.row;
+    if (rowKey === undefined) {
+      this.#on.sort(key);
+      return;
+    }
+    const row = table.rows.find((each) => each.key === rowKey);
+    const column = table.columns.find((each) => each.key === key);
+    if (row?.kind === 'group') this.#on.toggle(row.key);
+    if (row?.kind !== 'model' || !column) return;
+    if (column.kind === 'task') {
+      const { cell, running } = table.cell(row.model, column);
+      if (cell || running) this.#on.open(row.model, column.task, column.mode);
+    }
+  }
+}
+
+const hidden = (text: string): HTMLElement | false => text !== '' && h('span', { class: 'visually-hidden' }, text);
+
+const kindWords: Record<ReturnType<Table['cell']>['kind'], string> = {
+  measured: '',
+  imported: ' imported',
+  predicted: ' predicted',
+  running: ' so far, running',
+  missing: '',
+};
+
+/** The glyph of imported results without its word, which a narrow cell has no room for; a screen reader is told. */
+function importedGlyph(): SVGElement | null {
+  return importedMark().querySelector('svg');
+}
+
+const stickyClass = (column: Column | undefined): string =>
+  column?.kind === 'model' ? 'sticky sticky-model' : column?.key.startsWith('rank') ? 'sticky-rank' : '';
+
+/** Scrolls sideways until the cell is not behind the columns that stay. */
+function revealAcross(frame: HTMLElement, cell: HTMLElement): void {
+  const fixed = frame.querySelector<HTMLElement>('.sticky-model');
+  const edge = fixed ? fixed.getBoundingClientRect().right : frame.getBoundingClientRect().left;
+  const [box, outer] = [cell.getBoundingClientRect(), frame.getBoundingClientRect()];
+  if (box.left < edge) frame.scrollLeft -= edge - box.left;
+  else if (box.right > outer.right) frame.scrollLeft += box.right - outer.right + 14;
+}
