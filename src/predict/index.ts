@@ -6,8 +6,8 @@ export {
   type HeldOut,
   type PredictorEvaluation,
 } from './evaluate.ts';
-export { type Fit, fitOf, type MeanAndSd, meanAndSd } from './fit.ts';
 export { type RecordFilters, studyFilters } from './filters.ts';
+export { type Fit, fitOf, type MeanAndSd, meanAndSd } from './fit.ts';
 export { type Mapping, readMapping } from './mapping.ts';
 export { rangeOf as metricRange } from './metric-ranges.ts';
 export { binomial, noiseCeiling, simulatedCeiling } from './noise.ts';
