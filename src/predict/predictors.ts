@@ -5,6 +5,7 @@ import { meanPredictor } from './mean.ts';
 import { studyMlp } from './mlp.ts';
 import { neighbourPredictor } from './neighbours.ts';
 import { ridgePredictor } from './ridge.ts';
+import { boostedPredictor, extraTreesPredictor, forestPredictor } from './trees.ts';
 import type { Predictor } from './types.ts';
 
 export const predictors: readonly Predictor[] = [
@@ -13,6 +14,9 @@ export const predictors: readonly Predictor[] = [
   ridgePredictor,
   factorPredictor,
   neighbourPredictor,
+  forestPredictor,
+  extraTreesPredictor,
+  boostedPredictor,
   studyMlp,
 ];
 
