@@ -31,7 +31,7 @@ const mayImport = {
   // scores that nobody ran: plain computation over records, of runs and of others
   predict: ['shared', 'system', 'benchmark', 'metrics', 'runs', 'study'],
   // results of other tools in, and of runs out
-  exchange: ['shared', 'system', 'benchmark', 'metrics', 'evaluate', 'runs'],
+  exchange: ['shared', 'system', 'benchmark', 'metrics', 'evaluate', 'runs', 'study'],
   worker: [
     'shared',
     'libraries',

@@ -18,6 +18,14 @@ export interface EmbeddedResults {
   items: Record<string, ItemRecord[]>;
   /** Prompts and sources; items without one are shown without their prompt. */
   details?: ItemDetail[];
+  /**
+   * The same for many items: of each run, by item, its index, its parts (kind, number of the text) and its place in the
+   * data file. A text stands once, however many prompts have it.
+   */
+  prompts?: {
+    of: Record<string, [index: number, parts: [kind: string, text: number][], file: string, line: number][]>;
+    texts: string[];
+  };
 }
 
 export interface EmbeddedLeaderboard {
@@ -90,22 +98,48 @@ async function copyText({ text }: { text: string }): Promise<void> {
 
 export function embeddedResults(data: EmbeddedData): Client<ResultsPageApi> {
   if (data.page !== 'results') throw new Error('Not the data of a results page.');
-  const goldOf = (index: number): ItemDetail => {
+  const places = new Map<string, Map<number, number>>();
+  /** Where an item stands in a run's lists. */
+  const placeOf = (run: string, index: number): number => {
+    let ofRun = places.get(run);
+    if (!ofRun) {
+      ofRun = new Map(data.items[run]?.map((item, at) => [item.index, at]));
+      places.set(run, ofRun);
+    }
+    return ofRun.get(index) ?? -1;
+  };
+  const joined = (index: number): ItemDetail => {
     const records = data.view.columns.flatMap(({ run }) => {
-      const record = data.items[run.id]?.find((item) => item.index === index);
+      const record = data.items[run.id]?.[placeOf(run.id, index)];
       return record ? [{ run: run.id, record }] : [];
     });
-    return { index, prompts: [], records, gold: records[0]?.record.gold ?? '', source: null };
+    const found = records.flatMap(({ run }) => {
+      const entry = data.prompts?.of[run]?.[placeOf(run, index)];
+      return entry?.[0] === index ? [{ run, entry }] : [];
+    });
+    const texts = data.prompts?.texts ?? [];
+    const place = found.find(({ entry: [, , file] }) => file)?.entry;
+    return {
+      index,
+      prompts: found.map(({ run, entry: [, parts] }) => ({
+        run,
+        parts: parts.map(([kind, text]) => ({ kind, text: texts[text] ?? '' })),
+      })),
+      records,
+      gold: records[0]?.record.gold ?? '',
+      source: place ? { file: place[2], line: place[3] } : null,
+    };
   };
   return {
     view: () => Promise.resolve({ ...data.view, job: null }),
     items: ({ run, from, limit }) => Promise.resolve((data.items[run] ?? []).slice(from, from + limit)),
-    detail: ({ index }) => Promise.resolve(data.details?.find((detail) => detail.index === index) ?? goldOf(index)),
+    detail: ({ index }) => Promise.resolve(data.details?.find((detail) => detail.index === index) ?? joined(index)),
     tokens: notHere,
     mark: notHere,
     openSource: notHere,
     stop: notHere,
     resume: notHere,
+    share: notHere,
     copy: copyText,
     saveState: state.save,
     loadState: state.load,

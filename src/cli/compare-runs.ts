@@ -1,5 +1,4 @@
 /** `softbench runs compare`: runs of one benchmark side by side, on the items that they share. */
-import { resolve } from 'node:path';
 import {
   compareRuns,
   comparisonFigures,
@@ -14,7 +13,7 @@ import { isLikelihoodsOnly } from '../shared/likelihood-words.ts';
 import type { ComparisonWarning } from '../shared/protocol.ts';
 import { checkComparable, loadResults } from '../study/index.ts';
 import { type Command, commonOptions, exitCodes, operands, storeFolder, storeOption } from './command.ts';
-import { writeReport } from './report.ts';
+import { pageContent, pageOptions, writeReport } from './report.ts';
 import { checkNames, isNamed } from './runs.ts';
 import { type ModeOutcome, modeJson, scoreLines } from './tables.ts';
 import { table } from './terminal.ts';
@@ -31,6 +30,7 @@ export const compareRunsCommand: Command = {
   options: {
     ...storeOption,
     report: { type: 'text', value: 'FILE', help: 'write the comparison as one HTML file too' },
+    ...pageOptions,
     ...commonOptions,
   },
   async run(given, terminal) {
@@ -51,8 +51,13 @@ export const compareRunsCommand: Command = {
       throw new HumanError('bad-input', 'Fewer than two of these runs have scores.', {
         todo: 'Let them finish, or resume those that were stopped ("softbench runs list" says which).',
       });
-    const report = given.text('report');
-    if (report !== undefined) await writeReport(resolve(report), view, store, terminal.surroundings.pages);
+    await writeReport(
+      given.text('report'),
+      view.columns.map(({ run }) => run.id),
+      store,
+      terminal,
+      pageContent(given),
+    );
     const comparisons = pairwise(base, others);
     if (terminal.json) {
       terminal.printJson({

@@ -1,11 +1,13 @@
 /** `softbench import` and `softbench export`: results of other tools in, runs out. */
-import { resolve } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
 import { exportRuns, importResults } from '../exchange/index.ts';
-import { formatShare, type ShareName, shareNames } from '../metrics/index.ts';
+import { formatBytes, formatShare, type ShareName, shareNames } from '../metrics/index.ts';
 import { openRunStore } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import { exportFormats } from '../shared/protocol.ts';
 import { type Command, commonOptions, exitCodes, operands, storeFolder, storeOption } from './command.ts';
+import { largeWords, pageContent, pageOptions } from './report.ts';
 import { checkNames, isNamed } from './runs.ts';
 import { table } from './terminal.ts';
 
@@ -72,12 +74,14 @@ const formatNames = exportFormats.map(({ name }) => name);
 export const exportCommand: Command = {
   name: 'export',
   operands: 'RUN|JOB…',
-  summary: 'write runs as files of other tools: lm-eval, every-eval-ever, csv, markdown',
+  summary:
+    'write runs as files of other tools (lm-eval, every-eval-ever), as tables (csv, markdown) or as pages (html)',
   details: exportFormats.map(({ name, description }) => `  ${name.padEnd(16)} ${description}`).join('\n'),
   options: {
     ...storeOption,
     format: { type: 'text', value: 'NAME', help: `one of ${formatNames.join(', ')}` },
     out: { type: 'text', value: 'DIR', help: 'folder to write to; made where it is not there' },
+    ...pageOptions,
     ...commonOptions,
   },
   async run(given, terminal) {
@@ -95,11 +99,17 @@ export const exportCommand: Command = {
     // In the order in which they are named.
     const named = given.positionals.flatMap((name) => runs.filter((folder) => isNamed(name, folder)));
     const ids = [...new Set(named.map(({ run }) => run.id))];
-    const { signal, version } = terminal.surroundings;
+    const { signal, version, pages } = terminal.surroundings;
     const folder = resolve(out);
-    const files = await exportRuns(store, ids, { format, folder }, { softbench: version, signal });
+    const content = pageContent(given);
+    const files = await exportRuns(store, ids, { format, folder }, { softbench: version, signal, pages, content });
     if (terminal.json) terminal.printJson({ format, folder, runs: ids, files });
     else for (const file of files) terminal.print(file);
+    if (format === 'html')
+      for (const file of files) {
+        const { size } = await stat(file);
+        terminal.note(`${basename(file)}: ${formatBytes(size)}.${largeWords(size)}`);
+      }
     return exitCodes.done;
   },
 };

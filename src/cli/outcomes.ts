@@ -1,7 +1,6 @@
 /** What a command shows of runs of one benchmark and one model: a table, notes, where they lie; or the same as JSON. */
 import { dirname } from 'node:path';
 import type { DiskRunStore } from '../runs/index.ts';
-import { loadResults } from '../study/index.ts';
 import { writeReport } from './report.ts';
 import { type ModeOutcome, modeJson, resultLines } from './tables.ts';
 import type { Terminal } from './terminal.ts';
@@ -33,17 +32,13 @@ export async function showOutcomes(
       return { run, summary, items: await store.readItems(id) };
     }),
   );
-  if (reportFile !== undefined) {
-    const view = await loadResults(store, { runs });
-    if (view) await writeReport(reportFile, view, store, terminal.surroundings.pages);
-  }
+  await writeReport(reportFile, runs, store, terminal);
   const first = outcomes[0];
   if (!terminal.json) {
     for (const line of resultLines(outcomes)) terminal.print(line);
     const notes = new Set(outcomes.flatMap(({ run }) => run.notes));
     for (const note of notes) terminal.note(`Note: ${note}`);
     terminal.note(`Runs: ${first ? dirname(store.folderOf(first.run.id)) : store.folder}`);
-    if (reportFile) terminal.note(`Report: ${reportFile}`);
   }
   return {
     model: first?.run.model.name ?? null,

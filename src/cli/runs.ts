@@ -8,7 +8,7 @@ import type { ItemRecord } from '../shared/results.ts';
 import { loadResults } from '../study/index.ts';
 import type { Given } from './arguments.ts';
 import { type Command, commonOptions, exitCodes, operands, storeFolder, storeOption } from './command.ts';
-import { writeReport } from './report.ts';
+import { pageContent, pageOptions, writeReport } from './report.ts';
 import { modeJson, resultLines } from './tables.ts';
 import { table } from './terminal.ts';
 
@@ -110,6 +110,7 @@ export const showCommand: Command = {
     ...storeOption,
     items: { type: 'flag', help: 'print every item too' },
     report: { type: 'text', value: 'FILE', help: 'write the results page as one HTML file' },
+    ...pageOptions,
     ...commonOptions,
   },
   async run(given, terminal) {
@@ -128,8 +129,7 @@ export const showCommand: Command = {
         problems: await store.problems(run.id),
       })),
     );
-    const report = given.text('report');
-    if (report !== undefined && view) await writeReport(resolve(report), view, store, terminal.surroundings.pages);
+    await writeReport(given.text('report'), ids, store, terminal, pageContent(given));
     const finished = outcomes.flatMap(({ summary, ...rest }) => (summary ? [{ ...rest, summary }] : []));
     if (terminal.json) {
       terminal.printJson({

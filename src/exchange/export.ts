@@ -4,10 +4,11 @@ import type { Benchmark } from '../benchmark/types.ts';
 import { asRun } from '../evaluate/wanted-run.ts';
 import type { DiskRunStore } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
-import { type ExportFormat, exportFormats } from '../shared/protocol.ts';
+import { type ExportFormat, exportFormats, type PageContent } from '../shared/protocol.ts';
 import type { ItemRecord, RunFile, RunSummary } from '../shared/results.ts';
 import { makeFolder } from '../system/index.ts';
 import { exportEveryEvalEver } from './every-eval-ever-export.ts';
+import { exportHtml } from './html-export.ts';
 import { exportLmEval } from './lm-eval-export.ts';
 import { exportCsv, exportMarkdown } from './tables.ts';
 
@@ -16,10 +17,8 @@ export interface ExportedRun {
   summary: RunSummary | null;
 }
 
-export interface ExportContext {
-  /** Version of this Softbench. */
-  softbench: string;
-  signal?: AbortSignal;
+export interface ExportContext extends ExportOptions {
+  store: DiskRunStore;
   /** The run's benchmark, with its prompts written as the run wrote them. @throws HumanError where it cannot be opened */
   benchmarkOf(run: RunFile): Promise<Benchmark>;
   /** The run's items, in the order of the data. */
@@ -27,8 +26,13 @@ export interface ExportContext {
 }
 
 export interface ExportOptions {
+  /** Version of this Softbench. */
   softbench: string;
   signal?: AbortSignal;
+  /** Folder of the bundled pages, for `html`. */
+  pages?: string;
+  /** What pages hold; all of it where absent. */
+  content?: PageContent;
 }
 
 type Writer = (runs: readonly ExportedRun[], folder: string, context: ExportContext) => Promise<string[]>;
@@ -39,6 +43,7 @@ const writers: Readonly<Record<ExportFormat, Writer>> = {
   'every-eval-ever': exportEveryEvalEver,
   csv: exportCsv,
   markdown: exportMarkdown,
+  html: exportHtml,
 };
 
 /**
@@ -50,7 +55,7 @@ export async function exportRuns(
   store: DiskRunStore,
   ids: readonly string[],
   { format, folder }: { format: string; folder: string },
-  { softbench, signal }: ExportOptions,
+  options: ExportOptions,
 ): Promise<string[]> {
   const known = exportFormats.find(({ name }) => name === format);
   if (!known)
@@ -74,8 +79,8 @@ export async function exportRuns(
     runs.map(({ run, summary }) => ({ run, summary })),
     folder,
     {
-      softbench,
-      signal,
+      ...options,
+      store,
       async benchmarkOf(run) {
         if (run.source)
           throw new HumanError(

@@ -5,7 +5,7 @@ export { type LeaderboardOptions, leaderboard, type RunningRun } from './leaderb
 export { ItemEvidence, type ItemReader, type RankedModels, rankedModels } from './leaderboard-ranks.ts';
 export { declaredBases, linkModels, linksFile, linksText, parseLinks, readLinks, type SaidLinks } from './links.ts';
 export { type Person, thisPerson, withoutPaths, withoutPersonalPaths } from './personal-paths.ts';
-export { type PageParts, pageHtml } from './report.ts';
+export { bundledPage, embeddedJson, type PageParts, pageFrame, pageHtml } from './report.ts';
 export {
   checkComparable,
   loadResults,

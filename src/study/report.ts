@@ -1,5 +1,8 @@
 /** A page with its data as one HTML file that opens in any browser, without a network. */
 import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { HumanError } from '../shared/errors.ts';
 
 export interface PageParts {
   title: string;
@@ -10,12 +13,20 @@ export interface PageParts {
   style: string;
 }
 
+/** JSON that can stand in a script element: nothing in it ends the element. */
+export const embeddedJson = (data: unknown): string => JSON.stringify(data).replaceAll('<', '\\u003c');
+
 /** The file's text. Its content security policy allows this script and this style sheet and nothing else. */
-export function pageHtml({ title, data, script, style }: PageParts): string {
+export function pageHtml({ data, ...parts }: PageParts): string {
+  const { before, after } = pageFrame(parts);
+  return `${before}${embeddedJson(data)}${after}`;
+}
+
+/** What stands in front of the data ({@link embeddedJson}) and behind it, for files that are too large for one text. */
+export function pageFrame({ title, script, style }: Omit<PageParts, 'data'>): { before: string; after: string } {
   // Neither may end its element early. In JavaScript both sequences occur in strings and patterns only.
   const safeScript = script.replace(/<\/(script)/gi, '<\\/$1').replaceAll('<!--', '<\\!--');
   const safeStyle = style.replace(/<\/(style)/gi, '<\\/$1');
-  const json = JSON.stringify(data).replaceAll('<', '\\u003c');
   const hash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
   const policy = [
     "default-src 'none'",
@@ -25,7 +36,8 @@ export function pageHtml({ title, data, script, style }: PageParts): string {
     'img-src data:',
     'font-src data:',
   ].join('; ');
-  return `<!doctype html>
+  return {
+    before: `<!doctype html>
 <html lang="en" class="softbench-standalone">
 <head>
 <meta charset="utf-8">
@@ -36,11 +48,31 @@ export function pageHtml({ title, data, script, style }: PageParts): string {
 </head>
 <body>
 <main id="root"></main>
-<script type="application/json" id="softbench-data">${json}</script>
+<script type="application/json" id="softbench-data">`,
+    after: `</script>
 <script>${safeScript}</script>
 </body>
 </html>
-`;
+`,
+  };
+}
+
+/**
+ * A bundled page, without the pointers to source maps, which do not travel with the file.
+ * @param folder with the bundled pages (`<page>.js`, `<page>.css`)
+ */
+export async function bundledPage(folder: string, page: string): Promise<Pick<PageParts, 'script' | 'style'>> {
+  const part = async (name: string): Promise<string> => {
+    try {
+      return (await readFile(join(folder, name), 'utf8')).replace(/^(\/\/|\/\*)# sourceMappingURL=.*$/m, '');
+    } catch (cause) {
+      throw new HumanError('missing', `A part of Softbench is missing: ${join(folder, name)}.`, {
+        todo: 'Build or install it again.',
+        cause,
+      });
+    }
+  };
+  return { script: await part(`${page}.js`), style: await part(`${page}.css`) };
 }
 
 const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);

@@ -19,6 +19,8 @@ import type {
   ExportFormat,
   ImportReport,
   ModelReport,
+  PageContent,
+  PageSizes,
   PromptPreview,
   ProviderStatus,
   VerifyReport,
@@ -27,6 +29,12 @@ import type {
 import type { Handlers } from '../shared/rpc.ts';
 import { tokensOfItem } from './score-tokens.ts';
 import { ModelShelf } from './shelf.ts';
+
+/** A run, and the store that it is in. */
+export interface StoredRun {
+  run: string;
+  storeFolder: string;
+}
 
 export interface WorkerRooms extends Omit<JobRooms, 'versions'> {
   versions(): Promise<JobRooms['versions']>;
@@ -46,6 +54,13 @@ export interface WorkerRooms extends Omit<JobRooms, 'versions'> {
     to: { format: ExportFormat; folder: string },
     signal: AbortSignal,
   ): Promise<string[]>;
+  measurePage(runs: readonly StoredRun[], signal: AbortSignal): Promise<PageSizes>;
+  writePage(
+    runs: readonly StoredRun[],
+    to: { file: string; content: PageContent },
+    signal: AbortSignal,
+    progress: (message: string, fraction: number | null) => void,
+  ): Promise<{ bytes: number; noPrompts: string | null }>;
   provider(engine: EngineSettings): Promise<{ running: string; reason: string }>;
   providers(): Promise<ProviderStatus[]>;
 }
@@ -115,6 +130,9 @@ export function workerHandlers(rooms: WorkerRooms): Handlers<WorkerApi> {
     },
     importResults: ({ paths, storeFolder }, { signal, progress }) =>
       rooms.importResults(paths, storeFolder, signal, (message, fraction) => progress({ message, fraction })),
+    measurePage: ({ runs }, { signal }) => rooms.measurePage(runs, signal),
+    writePage: ({ runs, file, content }, { signal, progress }) =>
+      rooms.writePage(runs, { file, content }, signal, (message, fraction) => progress({ message, fraction })),
     exportRuns: ({ runs, storeFolder, format, folder }, { signal }) =>
       rooms.exportRuns(runs, storeFolder, { format, folder }, signal),
     provider: (engine) => rooms.provider(engine),

@@ -1,6 +1,7 @@
 /** The real rooms behind the worker's calls. */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { openBenchmark } from '../benchmark/index.ts';
 import {
   chooseProvider,
@@ -12,12 +13,12 @@ import {
   verifyModel,
 } from '../engine/index.ts';
 import type { SoftPrompt } from '../evaluate/index.ts';
-import { exportRuns, importResults } from '../exchange/index.ts';
+import { exportRuns, importResults, measureResultsPage, writeResultsPage } from '../exchange/index.ts';
 import { loadTokenizer, readModelFolder } from '../model/index.ts';
 import { openResponseCache } from '../responses/index.ts';
 import { importAdapter, openRunStore, readSoftPrompt, runFiles } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
-import type { WorkerRooms } from './handlers.ts';
+import type { StoredRun, WorkerRooms } from './handlers.ts';
 
 export const rooms: WorkerRooms = {
   openModel: openLanguageModel,
@@ -36,7 +37,10 @@ export const rooms: WorkerRooms = {
   importResults: (paths, storeFolder, signal, onProgress) =>
     importResults(paths, openRunStore(storeFolder), { softbench: productVersion(), signal, onProgress }),
   exportRuns: (runs, storeFolder, to, signal) =>
-    exportRuns(openRunStore(storeFolder), runs, to, { softbench: productVersion(), signal }),
+    exportRuns(openRunStore(storeFolder), runs, to, { softbench: productVersion(), signal, pages: pagesFolder() }),
+  measurePage: (runs, signal) => measureResultsPage(runs.map(storedRun), { pages: pagesFolder(), signal }),
+  writePage: (runs, { file, content }, signal, onProgress) =>
+    writeResultsPage(file, runs.map(storedRun), content, { pages: pagesFolder(), signal, onProgress }),
   openResponseCache: async (model, settings) =>
     openResponseCache(model, { onnxruntime: await onnxRuntimeVersion(), engine: engineSchema }, settings),
   versions: async () => ({ softbench: productVersion(), onnxruntime: await onnxRuntimeVersion() }),
@@ -49,6 +53,11 @@ function productVersion(): string {
   };
   return version;
 }
+
+/** Beside this file in dist/. */
+const pagesFolder = (): string => fileURLToPath(new URL('./webview', import.meta.url));
+
+const storedRun = ({ run, storeFolder }: StoredRun) => ({ id: run, store: openRunStore(storeFolder) });
 
 /** A soft prompt from a safetensors file, a run's folder, or a PEFT prompt-tuning adapter folder. */
 async function readSoftPromptFile(path: string): Promise<SoftPrompt> {

@@ -54,6 +54,8 @@ serveHost(
     providers: async () => [],
     importResults: () => Promise.reject(new Error('not scripted')),
     exportRuns: () => Promise.reject(new Error('not scripted')),
+    measurePage: () => Promise.reject(new Error('not scripted')),
+    writePage: () => Promise.reject(new Error('not scripted')),
     versions: async () => ({ softbench: '0.0.0', onnxruntime: '0.0.0' }),
   }),
 );
