@@ -4,8 +4,9 @@
  */
 import { type PromptMode, promptModes } from '../shared/modes.ts';
 import type { LeaderboardView } from '../shared/protocol.ts';
+import { weightedInterval } from './bootstrap.ts';
 import { figureOf } from './metric-words.ts';
-import { rankCorrelation, sampledCorrelations, weightedInterval } from './rank-correlation.ts';
+import { rankCorrelation, sampledCorrelations } from './rank-correlation.ts';
 
 export interface ModelPair {
   base: string;

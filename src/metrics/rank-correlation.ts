@@ -1,6 +1,6 @@
 /** How well one ranking foretells another: of base models and of their post-trained versions, mode by mode. */
 import { mean } from './aggregation.ts';
-import { type BootstrapOptions, bootstrapInterval } from './bootstrap.ts';
+import { type BootstrapOptions, weightedInterval } from './bootstrap.ts';
 
 const sign = (x: number): number => (x > 0 ? 1 : x < 0 ? -1 : 0);
 
@@ -95,7 +95,8 @@ export function sampledCorrelations(
   ): void => {
     let before = 0;
     for (let from = 0; from < n; ) {
-      let [to, many] = [from, 0];
+      let to = from;
+      let many = 0;
       while (to < n && list[order[to] as number] === list[order[from] as number])
         many += weights[order[to++] as number] as number;
       for (let at = from; at < to; at++) into[order[at] as number] = before + (many + 1) / 2;
@@ -105,13 +106,16 @@ export function sampledCorrelations(
   };
   return {
     tau(weights) {
-      let [agreement, untiedA, untiedB] = [0, 0, 0];
+      let agreement = 0;
+      let untiedA = 0;
+      let untiedB = 0;
       for (let i = 1; i < n; i++) {
         const often = weights[i] as number;
         if (often === 0) continue;
         for (let j = 0; j < i; j++) {
           const pairs = often * (weights[j] as number);
-          const [inA, inB] = [signsA[i * n + j] as number, signsB[i * n + j] as number];
+          const inA = signsA[i * n + j] as number;
+          const inB = signsB[i * n + j] as number;
           agreement += pairs * inA * inB;
           untiedA += pairs * inA * inA;
           untiedB += pairs * inB * inB;
@@ -126,10 +130,13 @@ export function sampledCorrelations(
       for (let i = 0; i < n; i++) all += weights[i] as number;
       // Ranks of any sample have this mean.
       const middle = (all + 1) / 2;
-      let [both, squareA, squareB] = [0, 0, 0];
+      let both = 0;
+      let squareA = 0;
+      let squareB = 0;
       for (let i = 0; i < n; i++) {
         const often = weights[i] as number;
-        const [deltaA, deltaB] = [(ranksA[i] as number) - middle, (ranksB[i] as number) - middle];
+        const deltaA = (ranksA[i] as number) - middle;
+        const deltaB = (ranksB[i] as number) - middle;
         both += often * deltaA * deltaB;
         squareA += often * deltaA * deltaA;
         squareB += often * deltaB * deltaB;
@@ -137,24 +144,6 @@ export function sampledCorrelations(
       return squareA === 0 || squareB === 0 ? Number.NaN : both / Math.sqrt(squareA * squareB);
     },
   };
-}
-
-/** The percentile interval of a statistic of how often each of n things was drawn. */
-export function weightedInterval(
-  n: number,
-  statistic: (weights: Uint16Array) => number,
-  options: BootstrapOptions,
-): [number, number] | null {
-  const weights = new Uint16Array(n);
-  return bootstrapInterval(
-    n,
-    (drawn) => {
-      weights.fill(0);
-      for (const at of drawn) weights[at] = (weights[at] as number) + 1;
-      return statistic(weights);
-    },
-    options,
-  );
 }
 
 export interface RankCorrelation {
