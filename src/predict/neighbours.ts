@@ -42,9 +42,26 @@ export const neighbourPredictor: Predictor = {
 export const fitNeighbours = (records: readonly ScoreRecord[], settings: NeighbourSettings): FittedPredictor =>
   withNeighbours(residualTable(records), settings);
 
-function withNeighbours(table: ResidualTable, { of, neighbours, shrinkage }: NeighbourSettings): FittedPredictor {
-  // Entries are the things that are similar; cells of an entry are over the other direction.
-  const [entries, across] = of === 'models' ? [table.ofRow, table.ofColumn] : [table.ofColumn, table.ofRow];
+function withNeighbours(table: ResidualTable, { of, ...settings }: NeighbourSettings): FittedPredictor {
+  const value =
+    of === 'models'
+      ? neighbourValue(table.ofRow, table.ofColumn, settings)
+      : neighbourValue(table.ofColumn, table.ofRow, settings);
+  return corrected(table, (row, column) =>
+    row === null ? 0 : of === 'models' ? value(row, column) : value(column, row),
+  );
+}
+
+/**
+ * What neighbours of an entry have at a place: the mean weighted by similarity; 0 where none has anything.
+ * @param entries what is similar: the cells of each
+ * @param across the same cells, place by place: `at` is the entry
+ */
+export function neighbourValue(
+  entries: readonly (readonly Cell[])[],
+  across: readonly (readonly Cell[])[],
+  { neighbours, shrinkage }: Omit<NeighbourSettings, 'of'>,
+): (entry: number, place: number) => number {
   const known = new Map<number, Float64Array>();
   const similaritiesOf = (entry: number): Float64Array => {
     let similarities = known.get(entry);
@@ -54,9 +71,7 @@ function withNeighbours(table: ResidualTable, { of, neighbours, shrinkage }: Nei
     }
     return similarities;
   };
-  return corrected(table, (row, column) => {
-    if (row === null) return 0;
-    const [entry, place] = of === 'models' ? [row, column] : [column, row];
+  return (entry, place) => {
     const similarities = similaritiesOf(entry);
     const near = (across[place] ?? [])
       .filter(({ at }) => at !== entry && (similarities[at] ?? 0) > 0)
@@ -69,7 +84,7 @@ function withNeighbours(table: ResidualTable, { of, neighbours, shrinkage }: Nei
       sum += (similarities[at] ?? 0) * value;
     }
     return weights > 0 ? sum / weights : 0;
-  });
+  };
 }
 
 /**
