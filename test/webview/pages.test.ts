@@ -27,6 +27,8 @@ interface Scripted {
   calls: { method: string; argument: unknown }[];
   state: unknown;
   fail: Record<string, string>;
+  hold: string[];
+  cancelled: number;
   data: ReturnType<typeof resultsData>;
   send(method: string, argument: unknown): void;
 }

@@ -3,23 +3,32 @@ import { embed } from './browser.ts';
 
 /**
  * `window.scripted` on the page: `calls` made by the page, `send(method, argument)` as the editor would, `data` to
- * change, `fail` (method → message) to refuse calls.
+ * change, `fail` (method → message) to refuse calls, `hold` (methods) to leave calls without an answer; `cancelled` counts
+ * the calls that the page gave up.
  */
 export const scriptedHost = (data: unknown): string => `
-window.scripted = { calls: [], data: ${embed(data)}, fail: {}, state: null, next: 1e6,
+window.scripted = { calls: [], data: ${embed(data)}, fail: {}, hold: [], cancelled: 0, state: null, next: 1e6,
   send(method, argument) { window.postMessage({ rpc: 'call', id: window.scripted.next++, method, argument }, '*'); } };
 window.acquireVsCodeApi = () => ({
   postMessage(message) {
     const host = window.scripted;
+    if (message.rpc === 'cancel') host.cancelled++;
     if (message.rpc !== 'call') return;
     host.calls.push({ method: message.method, argument: message.argument });
     const answers = {
       view: () => host.data.view,
       items: ({ run, from, limit }) => (host.data.items[run] || []).slice(from, from + limit),
       detail: ({ index }) => host.data.details.find((each) => each.index === index),
+      tokens: ({ run }) => (host.data.tokens || {})[run] || { texts: [], notes: [] },
+      mark: ({ index, mark }) => {
+        const others = (host.data.view.marks || []).filter((each) => each.index !== index);
+        const time = 'change ' + host.calls.length;
+        return (host.data.view.marks = mark ? [...others, { ...mark, index, time }] : others);
+      },
       saveState: ({ state }) => { host.state = state; },
       loadState: () => host.data.state || null,
     };
+    if (host.hold.includes(message.method)) return;
     setTimeout(() => {
       const refusal = host.fail[message.method];
       window.postMessage(refusal

@@ -1,6 +1,7 @@
 /** What the keys of the filter language mean: one row a key, for filtering, completion and the help. */
 import { likelihoodVerdict } from '../../src/metrics/index.ts';
 import { failureCauses } from '../../src/shared/failure-causes.ts';
+import { markKinds } from '../../src/shared/marks.ts';
 import { promptModes } from '../../src/shared/modes.ts';
 import { type Verdict, verdictNames, verdicts } from '../terms.ts';
 import type { ColumnMark } from './columns.ts';
@@ -31,6 +32,8 @@ export interface FilterKey {
   example?: string;
 }
 
+const anyMark = 'any';
+const noMark = 'none';
 const anyCause = 'any';
 const noCause = 'none';
 const yesNo = ['yes', 'no'] as const;
@@ -228,6 +231,19 @@ export const filterKeys: Record<string, FilterKey> = {
   },
   gained: direction('wrong in column A, right in column B', false),
   lost: direction('right in column A, wrong in column B', true),
+  mark: {
+    hint: 'what somebody marked the item as',
+    values: () => [...markKinds.map(({ kind }) => kind), anyMark, noMark],
+    words: (value) => markKinds.find(({ kind }) => kind === value)?.sentence ?? '',
+    test: (table, value) => (id) => {
+      const mark = table.itemMarks.get(table.records[id]?.index ?? -1);
+      return value === anyMark ? mark !== undefined : value === noMark ? !mark : mark?.kind === value;
+    },
+    valuesOf: (table) => (id) => {
+      const mark = table.itemMarks.get(table.records[id]?.index ?? -1);
+      return mark ? [mark.kind, anyMark] : [noMark];
+    },
+  },
   item: number(
     'position of the item in the split, from 0',
     '3..10',

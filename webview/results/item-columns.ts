@@ -8,6 +8,7 @@ import { oneLine } from '../text.ts';
 import { columnName } from './columns.ts';
 import { likelihoodText } from './likelihood-text.ts';
 import { likelihoodMargin } from './margins.ts';
+import { markGlyph } from './mark-glyph.ts';
 import type { Row } from './rows.ts';
 import type { SortKey } from './sorting.ts';
 
@@ -36,7 +37,15 @@ export const itemColumns = {
   item: {
     ...{ label: 'Item', title: 'Position in the benchmark’s split, from 0' },
     ...{ width: '68px', least: 68, usual: true, importance: 0 },
-    cell: ({ record }) => [String(record.index)],
+    cell: ({ record, marked }) => [
+      String(record.index),
+      marked &&
+        h(
+          'span',
+          { class: 'mark-glyph', role: 'img', 'aria-label': `marked: ${marked.kind}`, title: `marked: ${marked.kind}` },
+          markGlyph(marked.kind),
+        ),
+    ],
   },
   run: {
     ...{ label: 'Run', title: 'The run: its mode, or what tells it apart from the others' },

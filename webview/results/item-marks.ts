@@ -8,7 +8,7 @@ interface Change {
 }
 
 export class ItemMarks {
-  readonly #marks = new Map<number, MarkedItem>();
+  #marks: ReadonlyMap<number, MarkedItem> = new Map();
   readonly #changes: Change[] = [];
 
   /**
@@ -24,7 +24,12 @@ export class ItemMarks {
     return this.#marks.get(index) ?? null;
   }
 
-  /** By item. */
+  /** By the item's index; another map after each change. */
+  get byItem(): ReadonlyMap<number, MarkedItem> {
+    return this.#marks;
+  }
+
+  /** In the order of the items. */
   get all(): readonly MarkedItem[] {
     return [...this.#marks.values()];
   }
@@ -39,8 +44,7 @@ export class ItemMarks {
     const same =
       marks.length === this.#marks.size && marks.every((mark) => this.#marks.get(mark.index)?.time === mark.time);
     if (same) return;
-    this.#marks.clear();
-    for (const mark of marks) this.#marks.set(mark.index, mark);
+    this.#marks = new Map(marks.map((mark) => [mark.index, mark]));
     this.changed();
   }
 

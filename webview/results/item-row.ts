@@ -81,6 +81,7 @@ const keyboard: [string[], string][] = [
   [['j', 'k'], 'next and previous row (arrow keys, Page Up and Down, Home and End work too)'],
   [['n', 'p'], 'next and previous item whose verdict is not the same in all runs'],
   [['Enter', 'Escape'], 'into the details and back'],
+  [['m'], 'marks the item: bad gold, bad reader, ambiguous question, other'],
   [['/'], 'to the filter'],
   [['↓', 'Ctrl+Space'], 'in the filter: what can stand here; Enter or Tab takes it'],
 ];

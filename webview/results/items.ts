@@ -299,6 +299,8 @@ export class ItemsSection {
     if (this.#count.textContent !== text) this.#count.textContent = text;
     this.#empty.hidden = length > 0;
     this.#empty.textContent = all === 0 ? 'No item is finished yet.' : 'No output matches the filter.';
+    // For benches and tests: which filter these rows are of.
+    this.#grid.dataset.filter = this.#bar.text;
     this.#grid.setAttribute('aria-rowcount', String(length + 1));
     this.#body.style.blockSize = `${Math.min(tallest, length * rowHeight)}px`;
     if (anchor) {
@@ -399,7 +401,8 @@ export class ItemsSection {
       const selected = id === selectedId;
       const row = this.table.row(id);
       const siblings = this.table.ofItem(row.record.index);
-      const stamp = `${selected} ${siblings.map(({ verdict }) => verdict).join()}`;
+      const mark = siblings[0]?.marked?.kind ?? '';
+      const stamp = `${selected} ${siblings.map(({ verdict }) => verdict).join()} ${mark}`;
       let drawn = this.#drawn.get(at);
       if (!drawn || drawn.id !== id || drawn.stamp !== stamp) {
         const previous = this.#ids[at - 1];

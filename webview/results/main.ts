@@ -269,6 +269,8 @@ class ResultsPage {
   }
 
   #marksChanged(): void {
+    this.#table.itemMarks = this.#itemMarks.byItem;
+    this.#itemTable.refresh();
     this.#detail.marksChanged();
     if (this.#view) this.#marked.update(this.#view);
   }

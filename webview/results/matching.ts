@@ -23,6 +23,7 @@ const few = 20;
 export class Matcher {
   readonly #answers = new Map<string, Answer>();
   #generation = -1;
+  #marks: unknown = null;
 
   constructor(private readonly table: RowTable) {}
 
@@ -31,9 +32,11 @@ export class Matcher {
    * @returns a byte for each row, 1 where it matches; null where there was no time
    */
   match(root: Compiled, isLate: () => boolean = () => false): Uint8Array | null {
-    if (this.#generation !== this.table.generation) {
+    const { generation, itemMarks } = this.table;
+    if (this.#generation !== generation || this.#marks !== itemMarks) {
       this.#answers.clear();
-      this.#generation = this.table.generation;
+      this.#generation = generation;
+      this.#marks = itemMarks;
     }
     return this.#of(root, isLate);
   }

@@ -3,6 +3,7 @@
  * typed columns by row number, and a row as an object is made for those that are drawn.
  */
 import { failureCauses } from '../../src/shared/failure-causes.ts';
+import type { MarkedItem } from '../../src/shared/marks.ts';
 import type { ItemRow } from '../../src/shared/protocol.ts';
 import { type Verdict, verdictNames, verdictOf } from '../terms.ts';
 import type { ColumnMark } from './columns.ts';
@@ -17,6 +18,8 @@ export interface Row {
   verdict: Verdict;
   /** The verdict of this item is not the same in all runs that have it. */
   differs: boolean;
+  /** What somebody found wrong with the item. */
+  marked: MarkedItem | null;
 }
 
 /** Names a row across updates. */
@@ -47,6 +50,8 @@ export class RowTable {
   });
   /** Changes whenever row numbers lose their meaning. */
   generation = 0;
+  /** Items that people have marked, by index; another map where they have changed. */
+  itemMarks: ReadonlyMap<number, MarkedItem> = new Map();
   readonly records: ItemRow[] = [];
   /** By row: the column, the verdict and the cause by their place in their tables (cause 0: none), the item's place. */
   orders = new Uint16Array(0);
@@ -134,7 +139,15 @@ export class RowTable {
     const order = this.orders[id] ?? 0;
     const mark = this.marks[order];
     if (!record || !mark) throw new RangeError(`There is no row ${id}.`);
-    return { run: mark.run, order, mark, record, verdict: this.verdictOf(id), differs: this.differs(id) };
+    return {
+      run: mark.run,
+      order,
+      mark,
+      record,
+      verdict: this.verdictOf(id),
+      differs: this.differs(id),
+      marked: this.itemMarks.get(record.index) ?? null,
+    };
   }
 
   verdictOf(id: number): Verdict {
