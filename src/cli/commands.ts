@@ -9,6 +9,7 @@ import { compareCommand, evaluateCommand, tuneCommand } from './job-commands.ts'
 import { leaderboardCommand } from './leaderboard.ts';
 import { inspectCommand } from './models.ts';
 import { downloadModelCommand } from './models-download.ts';
+import { predictCommand } from './predict.ts';
 import { installCommand, providersCommand, removeCommand } from './providers.ts';
 import { rescoreCommand } from './rescore.ts';
 import { adapterCommand, listCommand, showCommand } from './runs.ts';
@@ -35,6 +36,7 @@ export const commands: readonly Command[] = [
   importCommand,
   exportCommand,
   leaderboardCommand,
+  predictCommand,
   smallBenchCommand,
   statusCommand,
   clearCommand,

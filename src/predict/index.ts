@@ -1,4 +1,6 @@
 /** Scores that nobody ran: records of past evaluations, predictors that learn from them, and small sets of benchmarks that stand for all. */
+export { conformalQuantile, type IntervalOptions, predictWithIntervals } from './cell-intervals.ts';
+export { type CellRequest, type WantedCell, wantedCells } from './cells.ts';
 export {
   type Evaluation,
   type EvaluationOptions,
@@ -11,7 +13,7 @@ export { type Fit, fitOf, type MeanAndSd, meanAndSd } from './fit.ts';
 export { type Mapping, readMapping } from './mapping.ts';
 export { rangeOf as metricRange } from './metric-ranges.ts';
 export { binomial, noiseCeiling, simulatedCeiling } from './noise.ts';
-export { baseline, predictorOf, predictors } from './predictors.ts';
+export { baseline, bestPredictor, predictorOf, predictors } from './predictors.ts';
 export { combineTables, type RecordSources, readRecordFile, readRecords } from './records.ts';
 export { runRecords } from './run-records.ts';
 export {

@@ -1,5 +1,6 @@
 /** All predictors: one row each. */
 import { additivePredictor } from './additive.ts';
+import { combinedPredictor } from './combined.ts';
 import { factorPredictor } from './factors.ts';
 import { meanPredictor } from './mean.ts';
 import { studyMlp } from './mlp.ts';
@@ -18,9 +19,13 @@ export const predictors: readonly Predictor[] = [
   extraTreesPredictor,
   boostedPredictor,
   studyMlp,
+  combinedPredictor,
 ];
 
 /** What every other one is shown beside. */
 export const baseline = additivePredictor;
+
+/** What predicts where nobody says by what. */
+export const bestPredictor: Predictor = factorPredictor;
 
 export const predictorOf = (name: string): Predictor | undefined => predictors.find((one) => one.name === name);

@@ -1,0 +1,125 @@
+/** `softbench predict --model M --task T`: the scores of one model on one task, with intervals. */
+import type { Prediction, Predictor, ScoreRecord, WantedCell } from '../predict/index.ts';
+import { HumanError } from '../shared/errors.ts';
+import { isPromptMode, promptModes } from '../shared/modes.ts';
+import type { Given } from './arguments.ts';
+import { exitCodes } from './command.ts';
+import { filtersOf, recordLines, recordsOf, shareProgress } from './records.ts';
+import { type Terminal, table } from './terminal.ts';
+
+export async function predictCells(given: Given, terminal: Terminal): Promise<number> {
+  const predict = await import('../predict/index.ts');
+  const mode = given.text('mode');
+  if (mode !== undefined && !isPromptMode(mode))
+    throw new HumanError('bad-input', `"${mode}" is not a prompt mode.`, {
+      todo: `Use one of: ${promptModes.join(', ')}.`,
+    });
+  const predictor = predictorOf(given, predict.predictors, predict.bestPredictor);
+  const { metrics, ...filters } = await filtersOf(given);
+  const table = await recordsOf(given, filters);
+  const { records } = table;
+  const model = given.text('model');
+  const task = given.text('task');
+  const shots = given.number('shots');
+  const family = given.text('family');
+  const totalParameters = amountOf(given, 'params');
+  const trainingFlops = amountOf(given, 'training-flops');
+  const cells = predict.wantedCells(records, {
+    ...(model !== undefined && { model }),
+    ...(task !== undefined && { task }),
+    ...(metrics && { metrics }),
+    ...(shots !== undefined && { shots }),
+    ...(mode !== undefined && { mode }),
+    ...(family !== undefined && { family }),
+    ...(totalParameters !== undefined && { totalParameters }),
+    ...(trainingFlops !== undefined && { trainingFlops }),
+  });
+  const missing = cells.filter(({ measured }) => !measured);
+  const progress = shareProgress(terminal);
+  const predicted = await predict.predictWithIntervals(
+    records,
+    missing.map(({ configuration }) => configuration),
+    predictor,
+    {
+      seed: given.number('seed') ?? 42,
+      folds: given.number('folds') ?? 5,
+      signal: terminal.surroundings.signal,
+      progress: (share) => progress.show(`${predictor.title}: learning and intervals`, share),
+    },
+  );
+  progress.clear();
+  const predictions = new Map(missing.map((cell, at) => [cell, predicted[at] as Prediction]));
+  if (terminal.json) {
+    terminal.printJson({
+      predictor: predictor.name,
+      records: records.length,
+      leftOut: table.leftOut,
+      notes: table.notes ?? [],
+      cells: cells.map((cell) => ({
+        ...cell.configuration,
+        measured: cell.measured?.score ?? null,
+        prediction: predictions.get(cell) ?? null,
+      })),
+    });
+    return exitCodes.done;
+  }
+  for (const line of recordLines(table)) terminal.note(line);
+  for (const line of cellLines(cells, predictions, records, predictor)) terminal.print(line);
+  return exitCodes.done;
+}
+
+function predictorOf(given: Given, all: readonly Predictor[], best: Predictor): Predictor {
+  const name = given.text('predictor');
+  const found = name === undefined ? best : all.find((one) => one.name === name);
+  if (!found)
+    throw new HumanError('bad-input', `There is no predictor "${name}".`, {
+      todo: `Use one of: ${all.map((one) => one.name).join(', ')}.`,
+    });
+  return found;
+}
+
+/** `7e9` and `7B` are 7 000 000 000. */
+function amountOf(given: Given, option: string): number | undefined {
+  const text = given.text(option);
+  if (text === undefined) return undefined;
+  const [, number = '', unit = ''] = /^\s*([\d.]+(?:e\+?\d+)?)\s*([KMBT]?)\s*$/i.exec(text) ?? [];
+  const value = Number(number || Number.NaN) * ({ '': 1, K: 1e3, M: 1e6, B: 1e9, T: 1e12 }[unit.toUpperCase()] ?? 1);
+  if (!(value > 0) || !Number.isFinite(value))
+    throw new HumanError('bad-input', `--${option} needs a number such as 7e9 or 7B, not "${text}".`);
+  return value;
+}
+
+const number = (value: number): string => value.toFixed(3);
+
+function cellLines(
+  cells: readonly WantedCell[],
+  predictions: ReadonlyMap<WantedCell, Prediction>,
+  records: readonly ScoreRecord[],
+  predictor: Predictor,
+): string[] {
+  const reasons = new Map<string, string>();
+  const rows = cells.map((cell) => {
+    const { model, task, subtask, shots, mode, metric } = cell.configuration;
+    const prediction = predictions.get(cell);
+    const reason = prediction?.extrapolates;
+    if (reason && !reasons.has(reason)) reasons.set(reason, '*'.repeat(reasons.size + 1));
+    return [
+      model,
+      subtask === task || subtask.startsWith(task) ? subtask : `${task} › ${subtask}`,
+      mode ?? `${shots}-shot`,
+      metric,
+      prediction ? `${number(prediction.value)}${reason ? reasons.get(reason) : ''}` : '',
+      prediction ? `[${number(prediction.low)}, ${number(prediction.high)}]` : '',
+      cell.measured ? number(cell.measured.score) : '',
+    ];
+  });
+  return [
+    ...table([['model', 'task', 'setting', 'metric', 'predicted', '90 % interval', 'measured'], ...rows]),
+    ...(predictions.size > 0
+      ? [
+          `Predicted by ${predictor.title} from ${records.length.toLocaleString('en-US')} records; all scores from 0 to 1.`,
+        ]
+      : []),
+    ...[...reasons].map(([reason, mark]) => `${mark} ${reason} The interval need not hold.`),
+  ];
+}

@@ -1,0 +1,212 @@
+/** `softbench predict`: how well scores that nobody ran can be predicted, and what one of them would be. */
+import type {
+  Evaluation,
+  Fit,
+  MeanAndSd,
+  Predictor,
+  PredictorEvaluation,
+  RecordTable,
+  SplitName,
+} from '../predict/index.ts';
+import { HumanError } from '../shared/errors.ts';
+import type { Given } from './arguments.ts';
+import { type Command, commonOptions, exitCodes, operands } from './command.ts';
+import { predictCells } from './predict-cell.ts';
+import { filterOptions, filtersOf, namesIn, recordLines, recordOptions, recordsOf, shareProgress } from './records.ts';
+import { type Terminal, table } from './terminal.ts';
+
+export const predictCommand: Command = {
+  name: 'predict',
+  operands: '',
+  summary: 'predict scores that nobody ran from records of past evaluations',
+  details: [
+    'Without --model and --task: how well predictors do on records that they have not seen, beside the additive baseline',
+    '(model + task). With them: the scores of that model on that task, with 90 % intervals.',
+  ].join('\n'),
+  options: {
+    ...recordOptions,
+    split: {
+      type: 'text',
+      value: 'NAME,NAME',
+      help: 'what is held out: L1 (random), L2.1, L2.2, L3, L4, family, task; "all" (default: L1,L4)',
+    },
+    predictors: { type: 'text', value: 'NAME,NAME', help: 'predictors to measure (default: all)' },
+    folds: { type: 'whole', least: 2, help: 'parts that records are held out in (default: 10)' },
+    seed: { type: 'whole', least: 0, help: 'seed of folds and predictors (default: 42, as in the study)' },
+    'per-task': { type: 'flag', help: 'errors on each subtask too, the hardest first' },
+    'per-family': { type: 'flag', help: 'errors on each model family too' },
+    model: { type: 'text', value: 'NAME', help: 'predict scores of this model' },
+    task: { type: 'text', value: 'NAME', help: 'on this task or subtask' },
+    family: { type: 'text', value: 'NAME', help: 'family of a model without records (default: by its name)' },
+    params: { type: 'text', value: 'N', help: 'its parameters, such as 7e9 or 7B (default: by its name)' },
+    'training-flops': { type: 'text', value: 'N', help: 'floating-point operations of its training' },
+    shots: { type: 'whole', least: 0, help: 'number of examples (default: those of the records)' },
+    mode: { type: 'text', value: 'MODE', help: 'prompt mode (default: those of the records)' },
+    predictor: {
+      type: 'text',
+      value: 'NAME',
+      help: 'predictor of --model and --task (default: the best that there is)',
+    },
+    ...filterOptions,
+    ...commonOptions,
+  },
+  async run(given, terminal) {
+    operands(given, [] as const);
+    const wantsCell = given.text('model') !== undefined || given.text('task') !== undefined;
+    return wantsCell ? await predictCells(given, terminal) : await measure(given, terminal);
+  },
+};
+
+async function measure(given: Given, terminal: Terminal): Promise<number> {
+  const predict = await import('../predict/index.ts');
+  const splits = splitsOf(given, predict.splitNames);
+  const predictors = predictorsOf(given, predict.predictors, predict.baseline);
+  const records = await recordsOf(given, await filtersOf(given));
+  if (!terminal.json) for (const line of recordLines(records)) terminal.note(line);
+  const seed = given.number('seed') ?? 42;
+  const progress = shareProgress(terminal);
+  const { signal } = terminal.surroundings;
+  const evaluations: Evaluation[] = [];
+  const failed: { split: SplitName; reason: string }[] = [];
+  for (const [at, split] of splits.entries()) {
+    try {
+      evaluations.push(
+        await predict.evaluatePredictors(records.records, predictors, split, {
+          folds: given.number('folds') ?? 10,
+          seed,
+          fitSeed: seed,
+          signal,
+          progress: (share) => progress.show(`split ${split}`, (at + share) / splits.length),
+        }),
+      );
+    } catch (thrown) {
+      // A split that the records are too few for does not keep the others from being measured.
+      if (!(thrown instanceof HumanError) || thrown.kind !== 'bad-input' || splits.length === 1) throw thrown;
+      failed.push({ split, reason: thrown.sentence });
+    }
+  }
+  progress.clear();
+  if (terminal.json) {
+    terminal.printJson(asJson(records, evaluations, failed, given));
+    return exitCodes.done;
+  }
+  for (const [at, evaluation] of evaluations.entries()) {
+    if (at > 0) terminal.print();
+    for (const line of splitLines(evaluation, records, given)) terminal.print(line);
+  }
+  for (const { reason } of failed) terminal.note(reason);
+  return exitCodes.done;
+}
+
+function splitsOf(given: Given, all: readonly SplitName[]): SplitName[] {
+  const asked = namesIn(given.text('split') ?? 'L1,L4');
+  if (asked.includes('all')) return [...all];
+  return asked.map((name) => {
+    const found = all.find(
+      (one) => one.toLowerCase() === (name.toLowerCase() === 'random' ? 'l1' : name.toLowerCase()),
+    );
+    if (!found)
+      throw new HumanError('bad-input', `There is no split "${name}".`, {
+        todo: `Use one or more of: ${all.join(', ')}; or all.`,
+      });
+    return found;
+  });
+}
+
+/** The baseline is always among them. */
+function predictorsOf(given: Given, all: readonly Predictor[], baseline: Predictor): Predictor[] {
+  const asked = given.text('predictors');
+  if (asked === undefined || asked === 'all') return [...all];
+  const names = namesIn(asked);
+  const unknown = names.find((name) => !all.some((one) => one.name === name));
+  if (unknown !== undefined)
+    throw new HumanError('bad-input', `There is no predictor "${unknown}".`, {
+      todo: `Use one or more of: ${all.map(({ name }) => name).join(', ')}; or all.`,
+    });
+  return all.filter((one) => one === baseline || names.includes(one.name));
+}
+
+const number = (value: number | null): string => (value === null ? '–' : value.toFixed(3));
+const withSd = ({ mean, sd }: MeanAndSd): string => `${number(mean)}${sd === null ? '' : ` ± ${number(sd)}`}`;
+
+function splitLines({ split, ceiling, predictors }: Evaluation, records: RecordTable, given: Given): string[] {
+  const rows = predictors.map(({ title, r2, rmse, pooled, seconds }) => [
+    title,
+    withSd(r2),
+    withSd(rmse),
+    number(pooled.r2),
+    `${seconds.toFixed(1)} s`,
+  ]);
+  if (ceiling.mean !== null) rows.push(['(all but binomial noise)', withSd(ceiling), '', '', '']);
+  return [
+    `${split.name} · ${split.title} · ${split.groups} groups, ${split.folds.length} folds`,
+    split.question,
+    ...table([['predictor', 'R²', 'RMSE', 'R² of all', 'learning'], ...rows], [4]).map((line) => `  ${line}`),
+    ...split.notes,
+    ...(given.flag('per-task') ? groupLines('subtask', predictors, ({ perTask }) => perTask) : []),
+    ...(given.flag('per-family') ? groupLines('family', predictors, ({ perFamily }) => perFamily) : []),
+  ].concat(
+    records.records.every(({ n }) => n === null)
+      ? ['How many items are behind the scores is not known: no noise ceiling.']
+      : [],
+  );
+}
+
+/** RMSE by group, those that the last predictor is worst on first. */
+function groupLines(
+  what: string,
+  predictors: readonly PredictorEvaluation[],
+  groupsOf: (evaluation: PredictorEvaluation) => ReadonlyMap<string, Fit>,
+): string[] {
+  const last = predictors.at(-1);
+  if (!last) return [];
+  const names = [...groupsOf(last)].sort(([, a], [, b]) => (b.rmse ?? 0) - (a.rmse ?? 0));
+  return [
+    '',
+    ...table(
+      [
+        [`${what} (RMSE)`, 'n', ...predictors.map(({ predictor }) => predictor)],
+        ...names.map(([name, { n }]) => [
+          name,
+          String(n),
+          ...predictors.map((one) => number(groupsOf(one).get(name)?.rmse ?? null)),
+        ]),
+      ],
+      [1],
+    ).map((line) => `  ${line}`),
+  ];
+}
+
+function asJson(
+  { records, leftOut, notes = [] }: RecordTable,
+  evaluations: readonly Evaluation[],
+  failed: readonly { split: SplitName; reason: string }[],
+  given: Given,
+): Record<string, unknown> {
+  const object = (fits: ReadonlyMap<string, Fit>): Record<string, Fit> => Object.fromEntries(fits);
+  return {
+    records: records.length,
+    leftOut,
+    notes,
+    splits: evaluations.map(({ split, ceiling, predictors }) => ({
+      split: split.name,
+      title: split.title,
+      groups: split.groups,
+      folds: split.folds.length,
+      notes: split.notes,
+      ceiling,
+      predictors: predictors.map(({ predictor, title, r2, rmse, pooled, folds, perTask, perFamily, seconds }) => ({
+        predictor,
+        title,
+        r2,
+        rmse,
+        pooled,
+        folds,
+        ...(given.flag('per-task') && { perTask: object(perTask) }),
+        ...(given.flag('per-family') && { perFamily: object(perFamily) }),
+        seconds,
+      })),
+    })),
+    failed,
+  };
+}
