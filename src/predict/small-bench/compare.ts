@@ -220,7 +220,6 @@ export async function findSmallBenches(
     width,
     groups.map((held, at) => prepareFold(table, { held, learnFrom: rowsBut(at) })),
   );
-  out.nothing = recovery(whole.values([]));
   const allVectors = await vectorsOf([...table.rows.keys()]);
   for (const [at, one] of searches.entries())
     for (const budget of budgets) {
@@ -252,6 +251,7 @@ export async function findSmallBenches(
   }
   const tests = groups.map((_, test) => new ClosedFormObjective(width, [...(pairs[test]?.values() ?? [])]));
   const measured = (subset: readonly number[]): Recovery => recovery(tests.map((test) => test.value(subset)));
+  out.nothing = measured([]);
   const rankedBy = (subsetOf: (group: number) => readonly number[]): RankingRecovery | null =>
     ranking(table, groups, (group) => whole.predictions(subsetOf(group), group));
 
