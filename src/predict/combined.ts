@@ -1,0 +1,174 @@
+/**
+ * The best predictor: a mean of parts that see scores as a matrix of models by columns. What is missing of a model's row is
+ * filled in by a normal distribution of rows; a Gaussian process over models and a forest a column learn from the filled rows.
+ * What is no cell of the matrix (a task that nobody ran) is left to the additive predictor.
+ */
+import { Random } from '../shared/random.ts';
+import { fitAdditiveBySize } from './additive.ts';
+import { columnOf } from './columns.ts';
+import { fitNormal, type Normal } from './learn/normal.ts';
+import { openPace, type Pace } from './learn/pace.ts';
+import { parts as allParts, type FittedPart, type ModelState, type Part } from './learn/parts.ts';
+import { type ScoreMatrix, scoreMatrix } from './learn/score-matrix.ts';
+import { rowOf } from './residuals.ts';
+import { leadingDirections } from './small-bench/task-covariance.ts';
+import type { Configuration, Predictor } from './types.ts';
+
+export const normalSettings = { shrinkage: 30, rounds: 15 };
+const components = 3;
+const directionRounds = 30;
+
+export const combine = (name: string, title: string, parts: readonly Part[]): Predictor => ({
+  name,
+  title,
+  async fit(records, { seed, development = [], signal, progress }) {
+    const all = [...records, ...development];
+    const random = new Random(seed);
+    const pace = openPace(signal);
+    const additive = fitAdditiveBySize(all);
+    const matrix = scoreMatrix(all);
+    const width = matrix.columns.size;
+    const places = await fitPlaces(matrix, pace);
+    const models = matrix.rowExamples.map((example, row) =>
+      places.stateOf(example, matrix.values.subarray(row * width, (row + 1) * width)),
+    );
+    const input = {
+      models,
+      columns: width,
+      itemNoise: matrix.itemNoise,
+      loadings: places.loadings,
+      components: places.components,
+    };
+    const weight = parts.reduce((sum, part) => sum + part.weight, 0);
+    const fitted: { weight: number; of: FittedPart }[] = [];
+    for (const part of parts) {
+      const done = (share: number): void => progress?.((fitted.length + share) / parts.length);
+      fitted.push({ weight: part.weight / weight, of: await part.fit(input, random, pace, done) });
+      done(0);
+    }
+    const answers = new Map<string, Float64Array>();
+    /** Scores of all columns of a model. */
+    const answer = (configuration: Configuration): Float64Array => {
+      const key = rowOf(configuration);
+      const before = answers.get(key);
+      if (before) return before;
+      const row = matrix.rows.get(key);
+      const state =
+        row === undefined
+          ? places.stateOf(configuration, new Float64Array(width).fill(Number.NaN))
+          : (models[row] as ModelState);
+      const scores = new Float64Array(width);
+      for (const { weight: share, of } of fitted) {
+        const values = of(state);
+        for (let t = 0; t < width; t++)
+          scores[t] =
+            (scores[t] as number) +
+            share * ((matrix.mean[t] as number) + (matrix.deviation[t] as number) * (values[t] as number));
+      }
+      answers.set(key, scores);
+      return scores;
+    };
+    return {
+      predict: (configurations) => {
+        const fallback = additive.predict(configurations);
+        return Float64Array.from(configurations, (configuration, at) => {
+          const column = matrix.columns.get(columnOf(configuration));
+          const value = column === undefined ? fallback[at] : answer(configuration)[column];
+          return Math.min(1, Math.max(0, value as number));
+        });
+      },
+      taskVectors: () => taskVectors(all, matrix, places),
+    };
+  },
+});
+
+export const combinedPredictor = combine('combined', 'combined', allParts);
+
+interface Places {
+  /** [columns, components] */
+  loadings: Float64Array;
+  components: number;
+  stateOf(configuration: Configuration, values: Float64Array): ModelState;
+}
+
+/** The normal distribution of score rows and sizes, and its principal components. */
+async function fitPlaces(matrix: ScoreMatrix, pace: Pace): Promise<Places> {
+  const rows = matrix.rows.size;
+  const columns = matrix.columns.size;
+  const sizes = matrix.rowExamples.map(matrix.sizes);
+  const width = columns + (sizes[0]?.length ?? 0);
+  const joined = (values: Float64Array, size: Float64Array): Float64Array => Float64Array.from([...values, ...size]);
+  const whole = new Float64Array(rows * width);
+  for (const [row, size] of sizes.entries())
+    whole.set(joined(matrix.values.subarray(row * columns, (row + 1) * columns), size), row * width);
+  const normal: Normal = await fitNormal(whole, rows, width, normalSettings, pace);
+  const completed = new Float64Array(rows * width);
+  for (let row = 0; row < rows; row++)
+    completed.set(normal.complete(whole.subarray(row * width, (row + 1) * width)), row * width);
+  const centre = new Float64Array(width);
+  for (let row = 0; row < rows; row++)
+    for (let k = 0; k < width; k++)
+      centre[k] = (centre[k] as number) + (completed[row * width + k] as number) / Math.max(1, rows);
+  const centred = completed.map((value, at) => value - (centre[at % width] as number));
+  const count = Math.min(components, rows, width);
+  const directions = leadingDirections(centred, rows, width, count, directionRounds);
+  const deviations = directions.map((direction) => {
+    let squares = 0;
+    for (let row = 0; row < rows; row++) squares += along(direction, centred, row * width) ** 2;
+    return Math.sqrt(squares / Math.max(1, rows));
+  });
+  const scale = 1 / Math.max(1e-9, deviations[0] ?? 1);
+  const loadings = new Float64Array(columns * count);
+  for (let t = 0; t < columns; t++)
+    for (const [r, direction] of directions.entries())
+      loadings[t * count + r] = (direction[t] as number) * (deviations[r] as number);
+  return {
+    loadings,
+    components: count,
+    stateOf(configuration, values) {
+      const size = matrix.sizes(configuration);
+      const row = normal.complete(joined(values, size));
+      const off = row.map((value, k) => value - (centre[k] as number));
+      return {
+        family: configuration.family,
+        sizes: size,
+        values,
+        completed: row.subarray(0, columns),
+        place: Float64Array.from(directions, (direction) => scale * along(direction, off, 0)),
+      };
+    },
+  };
+}
+
+function along(direction: Float64Array, values: Float64Array, from: number): number {
+  let sum = 0;
+  for (let k = 0; k < direction.length; k++) sum += (direction[k] as number) * (values[from + k] as number);
+  return sum;
+}
+
+/** Loadings of a subtask's columns, the mean over its settings, and its mean score: hardness counts as a dimension. */
+function taskVectors(
+  records: readonly Configuration[],
+  matrix: ScoreMatrix,
+  { loadings, components: count }: Places,
+): Map<string, Float64Array> {
+  const columns = new Map<string, Set<number>>();
+  for (const record of records) {
+    const column = matrix.columns.get(columnOf(record));
+    if (column === undefined) continue;
+    const known = columns.get(record.subtask);
+    if (known) known.add(column);
+    else columns.set(record.subtask, new Set([column]));
+  }
+  return new Map(
+    [...columns].map(([subtask, members]) => {
+      const vector = new Float64Array(count + 1);
+      for (const column of members) {
+        for (let r = 0; r < count; r++)
+          vector[r] = (vector[r] as number) + (loadings[column * count + r] as number) / members.size;
+        vector[count] = (vector[count] as number) + (matrix.mean[column] as number) / members.size;
+      }
+      return [subtask, vector];
+    }),
+  );
+}

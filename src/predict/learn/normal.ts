@@ -1,0 +1,105 @@
+/**
+ * A multivariate normal distribution of rows of which parts are missing, by expectation and maximisation (Dempster, Laird and
+ * Rubin 1977, section 4.1), its covariance drawn to the identity: there are about as many rows as columns.
+ */
+import { cholesky, solveCholesky } from '../linear-algebra.ts';
+import type { Pace } from './pace.ts';
+
+export interface Normal {
+  /** [columns] */
+  mean: Float64Array;
+  /** [columns, columns] */
+  covariance: Float64Array;
+  /** A row with its missing (NaN) values as the mean of what the known ones leave possible. */
+  complete(row: Float64Array): Float64Array;
+}
+
+export interface NormalSettings {
+  /** Of the covariance to the identity, in rows. */
+  shrinkage: number;
+  rounds: number;
+}
+
+/** @param values [rows, columns], standardised; NaN where missing */
+export async function fitNormal(
+  values: Float64Array,
+  rows: number,
+  columns: number,
+  { shrinkage, rounds }: NormalSettings,
+  pace: Pace,
+): Promise<Normal> {
+  let mean = new Float64Array(columns);
+  let covariance = identity(columns);
+  for (let round = 0; round < rounds; round++) {
+    const scatter = new Float64Array(columns * columns);
+    const completed = new Float64Array(rows * columns);
+    for (let row = 0; row < rows; row++) {
+      if (pace.due()) await pace.pause();
+      const of = values.subarray(row * columns, (row + 1) * columns);
+      completed.set(conditional(of, mean, covariance, scatter), row * columns);
+    }
+    const next = new Float64Array(columns);
+    for (let row = 0; row < rows; row++)
+      for (let k = 0; k < columns; k++) next[k] = (next[k] as number) + (completed[row * columns + k] as number) / rows;
+    for (let row = 0; row < rows; row++)
+      for (let i = 0; i < columns; i++) {
+        const one = (completed[row * columns + i] as number) - (next[i] as number);
+        for (let j = 0; j <= i; j++)
+          scatter[i * columns + j] =
+            (scatter[i * columns + j] as number) +
+            one * ((completed[row * columns + j] as number) - (next[j] as number));
+      }
+    mean = next;
+    covariance = new Float64Array(columns * columns);
+    for (let i = 0; i < columns; i++)
+      for (let j = 0; j <= i; j++) {
+        const value = ((scatter[i * columns + j] as number) + (i === j ? shrinkage : 0)) / (rows + shrinkage);
+        covariance[i * columns + j] = value;
+        covariance[j * columns + i] = value;
+      }
+  }
+  return { mean, covariance, complete: (row) => conditional(row, mean, covariance) };
+}
+
+/** Also adds the covariance of the missing values to the lower triangle of `scatter`. */
+function conditional(
+  row: Float64Array,
+  mean: Float64Array,
+  covariance: Float64Array,
+  scatter?: Float64Array,
+): Float64Array {
+  const columns = row.length;
+  const known: number[] = [];
+  const missing: number[] = [];
+  for (let k = 0; k < columns; k++) (Number.isNaN(row[k]) ? missing : known).push(k);
+  const out = row.slice();
+  if (missing.length === 0) return out;
+  const n = known.length;
+  const factor = new Float64Array(n * n);
+  for (const [i, a] of known.entries())
+    for (let j = 0; j <= i; j++) factor[i * n + j] = covariance[a * columns + (known[j] as number)] as number;
+  cholesky(factor, n);
+  const off = Float64Array.from(known, (k) => (row[k] as number) - (mean[k] as number));
+  const solved = missing.map((u) => {
+    const weights = Float64Array.from(known, (k) => covariance[u * columns + k] as number);
+    solveCholesky(factor, n, weights);
+    let sum = mean[u] as number;
+    for (let i = 0; i < n; i++) sum += (weights[i] as number) * (off[i] as number);
+    out[u] = sum;
+    return weights;
+  });
+  if (scatter)
+    for (const [a, u] of missing.entries())
+      for (let b = 0; b <= a; b++) {
+        const v = missing[b] as number;
+        let rest = covariance[u * columns + v] as number;
+        for (let i = 0; i < n; i++)
+          rest -=
+            ((solved[a] as Float64Array)[i] as number) * (covariance[v * columns + (known[i] as number)] as number);
+        scatter[u * columns + v] = (scatter[u * columns + v] as number) + rest;
+      }
+  return out;
+}
+
+const identity = (n: number): Float64Array =>
+  Float64Array.from({ length: n * n }, (_, at) => (at % (n + 1) === 0 ? 1 : 0));

@@ -1,0 +1,90 @@
+/** Scores as a matrix of models by columns, a subtask in one setting by one metric, standardised column by column. */
+import { columnOf } from '../columns.ts';
+import { learnSizes } from '../features.ts';
+import { rowOf } from '../residuals.ts';
+import type { Configuration, ScoreRecord } from '../types.ts';
+
+export interface ScoreMatrix {
+  rows: ReadonlyMap<string, number>;
+  columns: ReadonlyMap<string, number>;
+  /** A configuration of each row. */
+  rowExamples: Configuration[];
+  /** [rows, columns]: standardised scores; NaN where there is none. Several records of a cell stand as their mean. */
+  values: Float64Array;
+  /** Of each column, over its known scores. */
+  mean: Float64Array;
+  /** At least `leastDeviation`. */
+  deviation: Float64Array;
+  /** [columns]: variance that counting items leaves in a standardised score of it; 0 where nobody says how many there are. */
+  itemNoise: Float64Array;
+  /** Logarithms of size and training computation, standardised: what is known of a model without scores. */
+  sizes(configuration: Configuration): Float64Array;
+}
+
+/** A column whose scores are all alike predicts them, and is not scaled up. */
+const leastDeviation = 1e-3;
+
+export function scoreMatrix(records: readonly ScoreRecord[]): ScoreMatrix {
+  const rows = new Map<string, number>();
+  const columns = new Map<string, number>();
+  const rowExamples: Configuration[] = [];
+  const cells = records.map((record) => {
+    const key = rowOf(record);
+    const row = rows.get(key) ?? rows.size;
+    if (row === rows.size) {
+      rows.set(key, row);
+      rowExamples.push(record);
+    }
+    const name = columnOf(record);
+    const column = columns.get(name) ?? columns.size;
+    columns.set(name, column);
+    return { row, column };
+  });
+  const width = columns.size;
+  const values = new Float64Array(rows.size * width);
+  const counts = new Int32Array(rows.size * width);
+  const noise = new Float64Array(width);
+  const known = new Int32Array(width);
+  for (const [i, { row, column }] of cells.entries()) {
+    const { score, n } = records[i] as ScoreRecord;
+    const cell = row * width + column;
+    values[cell] = (values[cell] as number) + score;
+    counts[cell] = (counts[cell] as number) + 1;
+    known[column] = (known[column] as number) + 1;
+    if (n !== null && n > 0) noise[column] = (noise[column] as number) + (score * (1 - score)) / n;
+  }
+  const mean = new Float64Array(width);
+  const deviation = new Float64Array(width);
+  for (let column = 0; column < width; column++) {
+    let n = 0;
+    let sum = 0;
+    let squares = 0;
+    for (let row = 0; row < rows.size; row++) {
+      const cell = row * width + column;
+      const count = counts[cell] as number;
+      values[cell] = count > 0 ? (values[cell] as number) / count : Number.NaN;
+      if (count === 0) continue;
+      n++;
+      sum += values[cell] as number;
+      squares += (values[cell] as number) ** 2;
+    }
+    mean[column] = sum / n;
+    deviation[column] = Math.max(leastDeviation, Math.sqrt(Math.max(0, squares / n - (sum / n) ** 2)));
+    noise[column] = (noise[column] as number) / (known[column] as number) / (deviation[column] as number) ** 2;
+    for (let row = 0; row < rows.size; row++) {
+      const cell = row * width + column;
+      values[cell] = ((values[cell] as number) - (mean[column] as number)) / (deviation[column] as number);
+    }
+  }
+  const measures = learnSizes(rowExamples);
+  return {
+    rows,
+    columns,
+    rowExamples,
+    values,
+    mean,
+    deviation,
+    itemNoise: noise,
+    sizes: (configuration) => Float64Array.from(measures, (measure) => measure(configuration)),
+  };
+}
