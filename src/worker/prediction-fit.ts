@@ -2,6 +2,7 @@
 import {
   baseline,
   evaluatePredictors,
+  noiseCeiling,
   type Predictor,
   type PredictorEvaluation,
   type ScoreRecord,
@@ -58,7 +59,7 @@ export async function measureFit(
           rmse,
           coverage: null,
         })),
-        ceiling: noiseCeiling(records, chosen),
+        ceiling: noiseCeiling(chosen.heldOut.flatMap(({ record }) => records[record] ?? [])),
         problem: null,
         ...heldOutOf(records, chosen, seed),
       };
@@ -100,22 +101,6 @@ export function yielding(predictor: Predictor): Predictor {
       return predictor.fit(records, options);
     },
   };
-}
-
-/**
- * The R² of one who knows the true share behind each measured score: 1 − Σ s (1 − s) / (n − 1) ÷ Σ (s − mean)². The sum above
- * is the unbiased estimate of the binomial noise of scores of n items each. Null where n is not known of nearly all.
- */
-function noiseCeiling(records: readonly ScoreRecord[], { heldOut }: PredictorEvaluation): number | null {
-  const known = heldOut.flatMap(({ record }) => {
-    const one = records[record];
-    return one?.n && one.n > 1 ? [{ score: one.score, n: one.n }] : [];
-  });
-  if (known.length < 0.95 * heldOut.length || known.length < 2) return null;
-  const mean = known.reduce((sum, { score }) => sum + score, 0) / known.length;
-  const variance = known.reduce((sum, { score }) => sum + (score - mean) ** 2, 0);
-  const noise = known.reduce((sum, { score, n }) => sum + (score * (1 - score)) / (n - 1), 0);
-  return variance > 0 ? 1 - noise / variance : null;
 }
 
 function heldOutOf(
