@@ -17,6 +17,7 @@ import { pageContent, pageOptions, writeReport } from './report.ts';
 import { checkNames, isNamed } from './runs.ts';
 import { type ModeOutcome, modeJson, scoreLines } from './tables.ts';
 import { table } from './terminal.ts';
+import { marksOf, withoutMarkedJson, withoutMarkedLines, withoutMarkedOption } from './without-marked.ts';
 
 type Compared = ModeOutcome & { label: string };
 
@@ -30,6 +31,7 @@ export const compareRunsCommand: Command = {
   options: {
     ...storeOption,
     report: { type: 'text', value: 'FILE', help: 'write the comparison as one HTML file too' },
+    ...withoutMarkedOption,
     ...pageOptions,
     ...commonOptions,
   },
@@ -59,9 +61,12 @@ export const compareRunsCommand: Command = {
       pageContent(given),
     );
     const comparisons = pairwise(base, others);
+    const ids = compared.map(({ run }) => run.id);
+    const marked = given.flag('without-marked') ? await marksOf(store, ids) : null;
     if (terminal.json) {
       terminal.printJson({
         benchmark: view.benchmark.task,
+        ...(marked && { withoutMarked: withoutMarkedJson(compared, marked.marks) }),
         warnings: view.warnings,
         runs: compared.map((each) => ({ label: each.label, model: each.run.model.name, ...modeJson(each) })),
         base: base.run.id,
@@ -97,6 +102,8 @@ export const compareRunsCommand: Command = {
       comparisonFigures.map((_, at) => at + 1),
     ))
       terminal.print(line);
+    if (marked) for (const line of ['', ...withoutMarkedLines(compared, marked.marks)]) terminal.print(line);
+    for (const problem of marked?.problems ?? []) terminal.note(problem);
     return exitCodes.done;
   },
 };

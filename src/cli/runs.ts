@@ -11,6 +11,7 @@ import { type Command, commonOptions, exitCodes, operands, storeFolder, storeOpt
 import { pageContent, pageOptions, writeReport } from './report.ts';
 import { modeJson, resultLines } from './tables.ts';
 import { table } from './terminal.ts';
+import { marksOf, withoutMarkedJson, withoutMarkedLines, withoutMarkedOption } from './without-marked.ts';
 
 export const listCommand: Command = {
   name: 'runs list',
@@ -110,6 +111,7 @@ export const showCommand: Command = {
     ...storeOption,
     items: { type: 'flag', help: 'print every item too' },
     report: { type: 'text', value: 'FILE', help: 'write the results page as one HTML file' },
+    ...withoutMarkedOption,
     ...pageOptions,
     ...commonOptions,
   },
@@ -131,10 +133,12 @@ export const showCommand: Command = {
     );
     await writeReport(given.text('report'), ids, store, terminal, pageContent(given));
     const finished = outcomes.flatMap(({ summary, ...rest }) => (summary ? [{ ...rest, summary }] : []));
+    const marked = given.flag('without-marked') ? await marksOf(store, ids) : null;
     if (terminal.json) {
       terminal.printJson({
         model: view?.model.name,
         benchmark: view?.benchmark.task,
+        ...(marked && { withoutMarked: withoutMarkedJson(finished, marked.marks) }),
         modes: finished.map((outcome) => ({
           ...modeJson(outcome),
           status: outcome.run.status,
@@ -145,6 +149,8 @@ export const showCommand: Command = {
       return exitCodes.done;
     }
     if (finished.length) for (const line of resultLines(finished)) terminal.print(line);
+    if (marked) for (const line of withoutMarkedLines(finished, marked.marks)) terminal.print(line);
+    for (const problem of marked?.problems ?? []) terminal.note(problem);
     for (const { run, done, total, problems } of outcomes) {
       if (run.status !== 'finished')
         terminal.print(

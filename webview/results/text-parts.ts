@@ -21,7 +21,10 @@ export function shownRanges(
   limit: number = firstCharacters,
 ): [number, number][] {
   const ranges: [number, number][] = [[0, Math.min(length, limit)]];
-  const spans = [strict, lenient].filter((span) => span !== null).sort((a, b) => a[0] - b[0]);
+  // Where the text itself was left out (exported without outputs) spans are of nothing.
+  const spans = [strict, lenient]
+    .flatMap((span) => (span && span[0] < length ? [span] : []))
+    .sort((a, b) => a[0] - b[0]);
   for (const [start, end] of spans) {
     const from = Math.max(0, start - around);
     const to = Math.min(length, Math.min(end, start + longestSpan) + around);
