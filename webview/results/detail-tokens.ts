@@ -103,7 +103,7 @@ function textOfTokens(text: ScoredText, number: number, all: readonly ScoredText
 
 /** Spaces and line breaks of their own are seen as signs; a part of a character has none of its own. */
 export function tokenText({ text }: Pick<TokenOfText, 'text'>): string {
-  if (text === '') return '◌';
+  if (text === '') return '▯';
   return visible(text).replace(/\n/g, '⏎\n').replace(/\t/g, '⇥\t');
 }
 
