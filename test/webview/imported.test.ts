@@ -54,7 +54,10 @@ describe.skipIf(!browserPath)('imported results', () => {
         };
     view.benchmarks = view.benchmarks.slice(0, 1);
     view.cells = view.cells.filter(({ task }) => task === view.benchmarks[0]?.task);
-    const { page, problems } = await session.open('leaderboard', { data: { page: 'leaderboard' as const, view } });
+    const { page, problems } = await session.open('leaderboard', {
+      data: { page: 'leaderboard' as const, view },
+      width: 320,
+    });
     await page.locator('.models').first().waitFor();
     const marks = page.locator('.imported-mark');
     expect(await marks.count()).toBe(1);

@@ -376,6 +376,7 @@ describe.skipIf(!browserPath)('leaderboard page', () => {
     expect(calls.find(({ method }) => method === 'open')?.argument).toEqual({
       model: 'SmolLM2-135M-Instruct',
       task: 'gsm8k',
+      mode: 'soft-prompt',
     });
     expect(await page.evaluate(() => window.scripted.state)).toEqual({ task: 'gsm8k' });
     await page.context().close();

@@ -27,6 +27,7 @@ window.acquireVsCodeApi = () => ({
       },
       saveState: ({ state }) => { host.state = state; },
       loadState: () => host.data.state || null,
+      ranks: ({ models }) => host.data.ranks && { drawn: 'items', ranks: models.map((model) => host.data.ranks[model]) },
     };
     if (host.hold.includes(message.method)) return;
     setTimeout(() => {

@@ -34,7 +34,10 @@ describe.skipIf(!browserPath)('position: suffix', () => {
     const [model] = view.models;
     for (const { mode, cell, ...of } of view.cells)
       if (mode === 'soft-prompt' && of.model === model?.name) cell.softPromptPosition = 'suffix';
-    const { page, problems } = await session.open('leaderboard', { data: { page: 'leaderboard' as const, view } });
+    const { page, problems } = await session.open('leaderboard', {
+      data: { page: 'leaderboard' as const, view },
+      width: 320,
+    });
     await page.locator('.models').first().waitFor();
     await page.evaluate(() => {
       for (const details of document.querySelectorAll('details')) details.open = true;

@@ -79,7 +79,7 @@ function groupedLists(content: ListContent, ranked: RankedMode): Child[] {
               'aria-expanded': String(!row.collapsed),
               onclick: () => content.toggle(row.key),
             },
-            visible(row.label),
+            h('bdi', {}, visible(row.label)),
             h('span', { class: 'muted' }, ` ${row.count}`),
           ),
         ),
@@ -108,7 +108,7 @@ function withoutItem({ model }: RankedModel, { table }: ListContent, { tasks, mo
   return h(
     'li',
     { class: 'muted without-row', title: model },
-    h('span', { class: 'model' }, visible(model)),
+    h('span', { class: 'model' }, h('bdi', {}, visible(model))),
     words && h('span', { class: cell?.kind === 'predicted' ? 'predicted-words' : 'running-words' }, words),
   );
 }
@@ -126,10 +126,15 @@ function modelItem(entry: RankedModel, content: ListContent, { tasks, mode }: Ra
       rankText(entry),
       likelyText(could) && h('span', { class: 'likely' }, likelyText(could)),
     ),
-    h('span', { class: 'model' }, visible(model), entry.imported && importedMark()),
+    h('span', { class: 'model' }, h('bdi', {}, visible(model)), entry.imported && importedMark()),
     h('span', { class: 'value' }, valueText(score)),
     bar(score),
-    h('span', { class: 'interval' }, intervalText(score)),
+    h(
+      'span',
+      { class: 'interval' },
+      // A mean of some of the benchmarks stands for no other mean.
+      entry.missing.length > 0 ? `${parts.length} of ${tasks.length} benchmarks` : intervalText(score),
+    ),
   ];
   const said = `${model}${entry.imported ? ' (imported)' : ''}, ${mode}, ${valueText(score)}, 95 % interval ${intervalText(score)}; ${rankSentence(entry, could)}`;
   if (tasks.length > 1)

@@ -209,7 +209,7 @@ export class Matrix {
             tabindex: -1,
           },
           h('span', { class: 'fold', 'aria-hidden': 'true' }, row.collapsed ? '›' : '⌄'),
-          h('span', {}, visible(row.label)),
+          h('bdi', {}, visible(row.label)),
           h('span', { class: 'muted' }, String(row.count)),
         ),
       );
@@ -234,7 +234,7 @@ export class Matrix {
       return h(
         'div',
         { ...common, role: 'rowheader', class: `matrix-cell model-cell ${stickyClass(column)}`, title: model },
-        h('span', { class: 'model-name' }, visible(model)),
+        h('bdi', { class: 'model-name' }, visible(model)),
       );
     if (column.kind === 'rank') {
       const entry = table.ranked.find(({ mode }) => mode === column.mode)?.models.get(model);
