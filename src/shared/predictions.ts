@@ -1,5 +1,9 @@
 /** What the prediction process finds out, as the host keeps it and the predictor page shows it. Scores are from 0 to 1. */
 
+/** A subtask's name, with its task's where that does not stand in it: `logical_deduction › three_objects`. */
+export const subtaskName = ({ task, subtask }: { task: string; subtask: string }): string =>
+  subtask === '' || task === subtask ? task : subtask.includes(task) ? subtask : `${task} › ${subtask}`;
+
 /** Mean over folds with its sample standard deviation. */
 export interface Estimate {
   /** Null where it is not defined: scores that do not vary have no R². */

@@ -9,7 +9,7 @@ import {
   splitTable,
 } from '../predict/index.ts';
 import { CancelledError, HumanError, throwIfCancelled } from '../shared/errors.ts';
-import type { GroupError, PredictedRecord, SplitFit } from '../shared/predictions.ts';
+import { type GroupError, type PredictedRecord, type SplitFit, subtaskName } from '../shared/predictions.ts';
 import { Random } from '../shared/random.ts';
 
 /** More points than these tell a reader nothing and make a page slow. */
@@ -122,9 +122,7 @@ function heldOutOf(
   return {
     points: points.length <= mostPoints ? points : new Random(seed).shuffle([...points]).slice(0, mostPoints),
     total: points.length,
-    tasks: errorsBy(points, ({ task, subtask }) =>
-      task === subtask || subtask.startsWith(task) ? subtask : `${task} › ${subtask}`,
-    ),
+    tasks: errorsBy(points, subtaskName),
     families: errorsBy(points, ({ family }) => family),
   };
 }

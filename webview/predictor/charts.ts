@@ -13,7 +13,13 @@ export const axis = (colours: Palette, title: string, { grid = true } = {}) => (
   border: { display: !grid, color: colours.muted },
   grid: grid ? { color: colours.grid, drawTicks: false } : { display: false },
   title: { display: title !== '', text: title, color: colours.muted, font: { family: colours.font, size: 11 } },
-  ticks: { color: colours.muted, padding: 6, font: { family: colours.font, size: 11 } },
+  ticks: {
+    color: colours.muted,
+    padding: 6,
+    includeBounds: false,
+    font: { family: colours.font, size: 11 },
+    callback: (value: string | number) => String(value).replace('-', '−'),
+  },
 });
 
 /** Options that all charts of the page have. */

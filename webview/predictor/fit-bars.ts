@@ -7,8 +7,8 @@ import { onThemeChange, type Palette, palette } from '../theme.ts';
 import { axis, Chart, plain, tooltipStyle } from './charts.ts';
 import { estimateText, fixed } from './words.ts';
 
-/** Lower values are drawn as this: a bar of −20 would leave nothing to see of the others. */
-const lowest = -0.5;
+/** Lower values are drawn as this, with their figure: a bar of −20 would leave nothing to see of the others. */
+const lowest = -0.4;
 
 export class FitBars {
   readonly element: HTMLElement;
@@ -86,6 +86,14 @@ export class FitBars {
       type: 'bar',
       data: { labels: splits.map(({ split }) => split), datasets },
       plugins: [
+        cutFigures(
+          (dataset, index) => {
+            const split = this.#splits[index];
+            const mean = split && fitOf(split, predictors[dataset]?.predictor ?? '')?.r2.mean;
+            return mean == null || mean >= lowest ? null : fixed(mean, 1);
+          },
+          () => this.#colours,
+        ),
         ceilings(
           () => this.#splits.map(({ ceiling }) => ceiling),
           () => this.#colours,
@@ -111,7 +119,7 @@ export class FitBars {
             border: { color: colours.muted },
             ticks: { color: colours.foreground, font: { family: colours.font, size: 12 } },
           },
-          y: { ...scale, min: Math.floor(least * 10) / 10, max: 1 },
+          y: { ...scale, min: Math.floor(least * 5) / 5, max: 1 },
         },
         plugins: {
           tooltip: {
@@ -159,6 +167,33 @@ const ceilings = (at: () => readonly (number | null)[], colours: () => Palette):
       ctx.lineTo(middle + half, height);
       ctx.stroke();
     }
+    ctx.restore();
+  },
+});
+
+/** The figure of a bar that is cut, in its end. */
+const cutFigures = (
+  figure: (dataset: number, index: number) => string | null,
+  colours: () => Palette,
+): Plugin<'bar'> => ({
+  id: 'softbench-cut-figures',
+  afterDatasetsDraw(chart) {
+    const { ctx, chartArea: area } = chart;
+    ctx.save();
+    ctx.font = `11px ${colours().font}`;
+    ctx.textAlign = 'center';
+    ctx.textBaseline = 'bottom';
+    for (const dataset of chart.data.datasets.keys())
+      for (const [index, element] of chart.getDatasetMeta(dataset).data.entries()) {
+        const text = figure(dataset, index);
+        if (text === null) continue;
+        // On a plate: the bar's colour is no ground for text in every theme.
+        const width = ctx.measureText(text).width + 6;
+        ctx.fillStyle = colours().background;
+        ctx.fillRect(element.x - width / 2, area.bottom - 18, width, 15);
+        ctx.fillStyle = colours().foreground;
+        ctx.fillText(text, element.x, area.bottom - 4);
+      }
     ctx.restore();
   },
 });

@@ -1,13 +1,13 @@
 /** The task map: subtasks in the plane of their vectors' two largest principal components, marked by cluster. */
 import type { Plugin } from 'chart.js';
-import type { PredictorView, TaskMap, TaskMapPoint } from '../../src/shared/predictions.ts';
+import { type PredictorView, subtaskName, type TaskMap, type TaskMapPoint } from '../../src/shared/predictions.ts';
 import { h, render } from '../dom.ts';
 import { visible } from '../text.ts';
 import { onThemeChange, type Palette, palette } from '../theme.ts';
 import { axis, Chart, type Mark, markOf, plain, swatch, tooltipStyle } from './charts.ts';
 import { type SectionActions, SectionFrame } from './section.ts';
 import { tableBehind } from './table.ts';
-import { counted, fixed, scoreText, subtaskName } from './words.ts';
+import { counted, fixed, scoreText } from './words.ts';
 
 export class MapSection {
   readonly #frame: SectionFrame;

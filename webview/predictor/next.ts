@@ -1,11 +1,16 @@
 /** Which benchmark next: what a model should be run on so that its other scores become surest, per unit of cost. */
-import type { NextBenchmark, PredictionSettings, PredictorView } from '../../src/shared/predictions.ts';
+import {
+  type NextBenchmark,
+  type PredictionSettings,
+  type PredictorView,
+  subtaskName,
+} from '../../src/shared/predictions.ts';
 import { type Child, h, render } from '../dom.ts';
 import { visible } from '../text.ts';
 import { dropdown } from '../ui.ts';
 import { type SectionActions, SectionFrame } from './section.ts';
 import { table } from './table.ts';
-import { counted, pointsText, scoreText, subtaskName } from './words.ts';
+import { counted, pointsText, scoreText } from './words.ts';
 
 const rowsShown = 15;
 

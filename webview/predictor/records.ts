@@ -53,7 +53,12 @@ export class RecordsSection {
           records.leftOut.map(({ reason, count, examples }) => [
             visible(reason),
             count.toLocaleString('en-US'),
-            examples.map(visible).join('; '),
+            h(
+              'span',
+              { title: examples.map(visible).join('\n') },
+              visible(examples[0] ?? ''),
+              examples.length > 1 && ', …',
+            ),
           ]),
           'left-out',
         ),

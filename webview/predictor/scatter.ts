@@ -1,12 +1,18 @@
 /** Predicted against actual scores of held-out records: one point a record, named where the pointer is. */
-import type { FitQuality, PredictedRecord, PredictorView, SplitFit } from '../../src/shared/predictions.ts';
+import {
+  type FitQuality,
+  type PredictedRecord,
+  type PredictorView,
+  type SplitFit,
+  subtaskName,
+} from '../../src/shared/predictions.ts';
 import { type Child, debounced, h, render } from '../dom.ts';
 import { visible } from '../text.ts';
 import { onThemeChange, palette } from '../theme.ts';
 import { dropdown, textField } from '../ui.ts';
 import { axis, Chart, diagonal, plain, tooltipStyle } from './charts.ts';
 import { table } from './table.ts';
-import { counted, scoreText, signedPoints, subtaskName } from './words.ts';
+import { counted, scoreText, signedPoints } from './words.ts';
 
 export interface ScatterState {
   split: string;

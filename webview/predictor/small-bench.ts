@@ -268,10 +268,12 @@ const amount = (value: number): string => value.toLocaleString('en-US', { maximu
 const budgetWords = (budget: number, unit: BudgetUnit): string => `${amount(budget)} ${unit}`;
 
 /** `24 random`: what its recovery is worth in random tasks. */
-function worthOf({ recovery, randomSize }: SmallBenchPoint, { random }: SmallBenchResult): string {
+function worthOf({ recovery, randomSize }: SmallBenchPoint, { random, unit }: SmallBenchResult): string {
   if (!recovery) return '–';
   if (randomSize !== null) return `${fixed(randomSize, 1)} random`;
-  return random.length === 0 ? '–' : 'more than the largest';
+  const most = random.at(-1)?.budget;
+  if (most === undefined) return '–';
+  return unit === 'tasks' ? `more than ${most} random` : 'more than the largest';
 }
 
 function wordsOf(result: SmallBenchResult): string {

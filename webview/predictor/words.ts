@@ -41,7 +41,3 @@ export const pointsEstimate = ({ mean, sd }: Estimate): string =>
 /** `1 record`, `3,942 records`. */
 export const counted = (n: number, one: string, many = `${one}s`): string =>
   `${n.toLocaleString('en-US')} ${n === 1 ? one : many}`;
-
-/** `reading comprehension › part` or, where a task has no parts, its name. */
-export const subtaskName = ({ task, subtask }: { task: string; subtask: string }): string =>
-  task === subtask || subtask === '' ? task : subtask.startsWith(task) ? subtask : `${task} › ${subtask}`;
