@@ -268,6 +268,11 @@ async function obtainSoftPrompt(
       const note = `The soft prompt was tuned on the model "${softPrompt.tunedOn}", not on "${model.identity.name}".`;
       await writer.update({ notes: [...new Set([...writer.run.notes, note])] });
     }
+    // The run is whole without the file, which may go: its items' tokens are scored with these vectors later.
+    await writer.saveSoftPrompt(softPrompt, {
+      model: softPrompt.tunedOn ?? model.identity.name,
+      position: softPrompt.position ?? 'prefix',
+    });
     return { softPrompt, bestStep: null, seconds: 0 };
   }
   const { softPromptFrom, softPrompt: settings } = writer.run.settings;

@@ -238,13 +238,14 @@ async function describe(
   left: readonly Unfit[],
 ): Promise<WantedRun> {
   const { id, created: _, updated: __, status: ___, message: ____, predictOnly: _____, ...kept } = run;
-  const { softPrompt, softPromptFrom } = run.settings;
+  const { softPrompt, softPromptDigest, softPromptFrom } = run.settings;
+  const hasSoftPrompt = softPrompt !== null || softPromptDigest !== undefined;
   return {
     ...kept,
     softbench: version,
     group,
     benchmark: await benchmarkOfRun(benchmark, items),
-    settings: { ...run.settings, softPromptFrom: softPromptFrom ?? (softPrompt ? id : null) },
+    settings: { ...run.settings, softPromptFrom: softPromptFrom ?? (hasSoftPrompt ? id : null) },
     rescoredFrom: id,
     notes: [
       ...withResponsesNote(run.notes, null).filter((note) => note !== predictOnlyNote),

@@ -126,6 +126,28 @@ describe('an item token by token', () => {
     }
   });
 
+  it('a soft prompt that came from a file is kept with the run, and gives what the run that tuned it gives', async () => {
+    const { run } = await runOf('stories-who', 'soft-prompt');
+    const file = join(folder, 'moved.safetensors');
+    await copyFile(join(folder, 'runs', run.id, 'soft-prompt.safetensors'), file);
+    await handlers.runJob(
+      {
+        benchmarkFile: join(benchmarks, 'stories-who.yaml'),
+        modelFolder: model,
+        modes: ['soft-prompt'],
+        storeFolder: folder,
+        group: 'from-file',
+        reuseFinished: false,
+        engine,
+        overrides: { limit: 1, softPromptFile: file },
+      },
+      hooks(),
+    );
+    await rm(file);
+    const { run: other } = await runOf('from-file', 'soft-prompt');
+    expect(await tokensOf(other.id, 0)).toEqual(await tokensOf(run.id, 0));
+  });
+
   it('the soft prompt of the run is in front', async () => {
     const { run } = await runOf('stories-who', 'soft-prompt');
     const file = join(folder, 'runs', run.id, 'soft-prompt.safetensors');
