@@ -1,6 +1,6 @@
 /** `softbench leaderboard`: the newest finished run of each model × benchmark × mode, ranked. */
 import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { extname, resolve } from 'node:path';
 import { drawnWords, figureOf, figureWords, metricRows, rankWords, shareNames, tasksWith } from '../metrics/index.ts';
 import { openRunStore } from '../runs/index.ts';
 import { asError, HumanError } from '../shared/errors.ts';
@@ -11,6 +11,7 @@ import {
   ItemEvidence,
   leaderboard,
   leaderboardCsv,
+  leaderboardFile,
   leaderboardMarkdown,
   parseLinks,
   type RankedModels,
@@ -57,7 +58,11 @@ export const leaderboardCommand: Command = {
       value: 'FILE',
       help: 'JSON of post-trained and base models, by name (default: links.json of the store, model cards, names)',
     },
-    export: { type: 'text', value: 'FILE', help: 'write all modes and metrics as a table: .csv or .md' },
+    export: {
+      type: 'text',
+      value: 'FILE',
+      help: 'write all modes and metrics: as a table (.csv, .md) or as a page for any browser, without personal paths (.html)',
+    },
     ...commonOptions,
   },
   async run(given, terminal) {
@@ -80,7 +85,8 @@ export const leaderboardCommand: Command = {
         todo: `Use one of: ${known.join(' ')}.`,
       });
     const file = given.text('export');
-    if (file !== undefined) await exportTable(resolve(file), view);
+    if (file !== undefined)
+      await exportAs(resolve(file), view, { state: { mode, metric }, pages: terminal.surroundings.pages });
     const evidence = new ItemEvidence({
       run: (id) => runs.find(({ run }) => run.id === id)?.run ?? null,
       items: (id) => store.readItems(id),
@@ -183,12 +189,22 @@ function elsewhere({ cells }: LeaderboardView, mode: PromptMode, metrics: readon
   return measured.length > 0 ? `Runs of this mode have --metric ${measured.join(' ')}.` : 'Its runs have no scores.';
 }
 
-async function exportTable(file: string, view: LeaderboardView): Promise<void> {
-  const write = file.endsWith('.csv') ? leaderboardCsv : file.endsWith('.md') ? leaderboardMarkdown : null;
+/** By the ending of the file's name. */
+const writers: Record<
+  string,
+  (view: LeaderboardView, page: { state: unknown; pages: string }) => string | Promise<string>
+> = {
+  '.csv': leaderboardCsv,
+  '.md': leaderboardMarkdown,
+  '.html': (view, { state, pages }) => leaderboardFile(view, state, pages),
+};
+
+async function exportAs(file: string, view: LeaderboardView, page: { state: unknown; pages: string }): Promise<void> {
+  const write = writers[extname(file).toLowerCase()];
   if (!write)
     throw new HumanError('bad-input', `The kind of table is not known from the name ${file}.`, {
-      todo: 'End it with .csv or .md.',
+      todo: `End it with ${Object.keys(writers).join(', ')}.`,
     });
   await makeFolder(resolve(file, '..'));
-  await writeWhole(file, write(view));
+  await writeWhole(file, await write(view, page));
 }

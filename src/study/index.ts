@@ -2,6 +2,7 @@
 export { leaderboardCsv, leaderboardMarkdown } from './export.ts';
 export { type GroupScores, groupTable, type ScoredGroup, scoresOfGroups } from './groups.ts';
 export { type LeaderboardOptions, leaderboard, type RunningRun } from './leaderboard.ts';
+export { leaderboardFile, shareableLeaderboard } from './leaderboard-file.ts';
 export { ItemEvidence, type ItemReader, type RankedModels, rankedModels } from './leaderboard-ranks.ts';
 export { declaredBases, linkModels, linksFile, linksText, parseLinks, readLinks, type SaidLinks } from './links.ts';
 export { type Person, thisPerson, withoutPaths, withoutPersonalPaths } from './personal-paths.ts';

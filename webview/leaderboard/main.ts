@@ -135,6 +135,9 @@ class LeaderboardPage {
 
   #choose(change: SavedState): void {
     this.#saved = { ...this.#saved, ...change };
+    // Cells are predicted of one metric at a time.
+    if (change.metric !== undefined && this.#view?.predictions?.shown)
+      this.#do(this.#host.api.showPredictions({ shown: true, metric: change.metric }));
     this.#host.api.saveState({ state: this.#saved }).catch(() => {});
     this.#refresh();
   }
