@@ -42,6 +42,8 @@ const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\
 /** Not inside a word, a number, a URL or a relative path. */
 const before = String.raw`(?<![\p{L}\p{N}_./\\~-])`;
 const segment = String.raw`[^\\/:*?"<>|\r\n]`;
+/** Folders may have spaces in their names; a space in front of a slash is none. */
+const word = String.raw`[^\\/\s"'<>:,;()]+`;
 const patterns = [
   // \\server\share\folder\file, \\?\C:\…
   new RegExp(String.raw`(?<!\\)\\\\(?:\?\\(?:UNC\\|[A-Za-z]:\\)?)?(?:${segment}+\\)+[^\\/:*?"<>|\s]*`, 'gu'),
@@ -50,9 +52,12 @@ const patterns = [
   // file:///home/…
   /\bfile:\/\/[^\s"'<>]+/gu,
   // ~/models/x, ~\models\x, ~ada/x
-  new RegExp(String.raw`${before}~[\p{L}\p{N}_.-]*[\\/](?:[^\\/\s"'<>:]+[\\/])*[^\\/\s"'<>:,;)\]]*`, 'gu'),
+  new RegExp(
+    String.raw`${before}~[\p{L}\p{N}_.-]*[\\/](?:${word}(?: (?!~)${word}){0,4}[\\/])*[^\\/\s"'<>:,;)\]]*`,
+    'gu',
+  ),
   // /home/ada/model.onnx: two names at least, so that "/" and "/tmp" in a sentence stay
-  new RegExp(String.raw`${before}/(?:[^/\s"'<>:,;()]+/)+[^/\s"'<>:,;()\]]*`, 'gu'),
+  new RegExp(String.raw`${before}/(?:${word}(?: (?!~)${word}){0,4}/)+[^/\s"'<>:,;()\]]*`, 'gu'),
 ];
 
 /** A path's file name; punctuation that ended a sentence stays. */

@@ -26,6 +26,7 @@ export class Header {
   readonly #job = h('div', { class: 'job', hidden: true });
   readonly #problem = h('div', { hidden: true });
   readonly #settings = h('div', {});
+  readonly #leftOut = h('p', { class: 'note', hidden: true });
   readonly #jobText = h('span', { class: 'job-text' });
   readonly #jobTime = h('span', { class: 'muted' });
   readonly #bar = h('span', { class: 'progress-bar' });
@@ -56,7 +57,16 @@ export class Header {
       ),
       this.#track,
     );
-    this.element = h('header', {}, this.#title, this.#announce, this.#job, this.#problem, this.#settings);
+    this.element = h(
+      'header',
+      {},
+      this.#title,
+      this.#announce,
+      this.#job,
+      this.#problem,
+      this.#leftOut,
+      this.#settings,
+    );
   }
 
   update(view: ResultsView): void {
@@ -90,6 +100,8 @@ export class Header {
     } else if (this.#phase) this.#announce.textContent = 'The job has ended.';
     this.#phase = job?.phase ?? '';
     this.#renderProblem(view);
+    this.#leftOut.hidden = !view.leftOut?.length;
+    this.#leftOut.textContent = leftOutWords(view.leftOut ?? []);
     const columns = columnsOf(view);
     render(this.#settings, [columns.map(({ run, mark, summary }) => [run, mark, summary])], () =>
       settingsContent(columns),
@@ -134,6 +146,12 @@ export class Header {
       },
     );
   }
+}
+
+/** What the file does not hold: nobody should take it for empty. */
+function leftOutWords(parts: NonNullable<ResultsView['leftOut']>): string {
+  const words = parts.join(' and ');
+  return words === '' ? '' : `${words.charAt(0).toUpperCase()}${words.slice(1)} are not in this file.`;
 }
 
 /** One row a setting; the first is what differs most often. */
