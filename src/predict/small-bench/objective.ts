@@ -255,16 +255,8 @@ class Growing implements GrowingSubset {
     }
     // Residuals without those that are not there; their products; and, with gaps, the squares of row j where k is there.
     const masked = present === null ? residuals : residuals.map((value, cell) => (present[cell] === 1 ? value : 0));
-    const products = gram(masked, masked, fold.rows, width);
-    const seen =
-      present === null
-        ? null
-        : gram(
-            masked.map((value) => value * value),
-            Float64Array.from(present),
-            fold.rows,
-            width,
-          );
+    const products = gram(masked, fold.rows, width);
+    const seen = present === null ? null : squaresSeen(masked, present, fold.rows, width);
     for (let j = 0; j < width; j++) {
       if (rest[j] === 0) continue;
       const base = j * width;
@@ -329,17 +321,35 @@ class Growing implements GrowingSubset {
   }
 }
 
-/** Aᵀ B: [width, width] of two [rows, width]. */
-function gram(a: Float64Array, b: Float64Array, rows: number, width: number): Float64Array {
+/** AᵀA: [width, width], of [rows, width]. */
+function gram(a: Float64Array, rows: number, width: number): Float64Array {
   const out = new Float64Array(width * width);
   for (let row = 0; row < rows; row++) {
-    const [left, right] = [a.subarray(row * width, (row + 1) * width), b.subarray(row * width, (row + 1) * width)];
+    const values = a.subarray(row * width, (row + 1) * width);
     for (let j = 0; j < width; j++) {
-      const factorOf = left[j] as number;
+      const factorOf = values[j] as number;
       if (factorOf === 0) continue;
       const line = j * width;
-      for (let k = 0; k < width; k++) out[line + k] = (out[line + k] as number) + factorOf * (right[k] as number);
+      for (let k = j; k < width; k++) out[line + k] = (out[line + k] as number) + factorOf * (values[k] as number);
     }
   }
+  for (let j = 0; j < width; j++) for (let k = 0; k < j; k++) out[j * width + k] = out[k * width + j] as number;
+  return out;
+}
+
+/** [width, width]: Σ of the squares of column j over the rows where column k has a score. */
+function squaresSeen(a: Float64Array, present: Uint8Array, rows: number, width: number): Float64Array {
+  const all = new Float64Array(width);
+  for (let cell = 0; cell < a.length; cell++)
+    all[cell % width] = (all[cell % width] as number) + (a[cell] as number) ** 2;
+  const out = new Float64Array(width * width);
+  for (let j = 0; j < width; j++) out.fill(all[j] as number, j * width, (j + 1) * width);
+  // Gaps are few: they are taken off.
+  for (let row = 0; row < rows; row++)
+    for (let k = 0; k < width; k++) {
+      if (present[row * width + k] === 1) continue;
+      for (let j = 0; j < width; j++)
+        out[j * width + k] = (out[j * width + k] as number) - (a[row * width + j] as number) ** 2;
+    }
   return out;
 }
