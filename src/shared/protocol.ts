@@ -1,4 +1,6 @@
 /** Every message between the rooms' processes: host ↔ worker and host ↔ page. */
+
+import type { PackedRows } from './item-rows.ts';
 import type { ItemTokens } from './item-tokens.ts';
 import type { ItemMark, MarkedItem } from './marks.ts';
 import type { PromptMode, SoftPromptPosition } from './modes.ts';
@@ -453,7 +455,7 @@ export type ResultsPageApi = {
    * Items of a run from position `from` in items.jsonl on: at most `limit`, fewer where they are long, none where there
    * are no more. The caller asks on from behind the last.
    */
-  items: Method<{ run: string; from: number; limit: number }, ItemRow[]>;
+  items: Method<{ run: string; from: number; limit: number }, ItemRow[] | PackedRows>;
   detail: Method<{ index: number }, ItemDetail>;
   /** The item's texts in a run token by token, computed now (or a moment ago). */
   tokens: Method<{ run: string; index: number }, ItemTokens, { message: string }>;

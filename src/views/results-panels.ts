@@ -3,9 +3,9 @@
  * restart.
  */
 import * as vscode from 'vscode';
-import type { DiskRunStore } from '../runs/index.ts';
+import type { DiskRunStore, RunFolder } from '../runs/index.ts';
 import { HumanError, sentenceOf } from '../shared/errors.ts';
-import { rowOf } from '../shared/item-rows.ts';
+import { packRows } from '../shared/item-rows.ts';
 import type { ResultsPageApi, ResultsPageEvents, ResultsView } from '../shared/protocol.ts';
 import type { RunFile } from '../shared/results.ts';
 import { connect, type Handlers, serve } from '../shared/rpc.ts';
@@ -28,6 +28,8 @@ export interface ResultsPanelHost {
   runs: RunIndex;
   resume(what: Subject | { group: string }): Promise<void>;
   worker(): Promise<WorkerClient>;
+  /** Saves runs as one HTML file. */
+  share(runs: readonly RunFolder[]): Promise<void>;
 }
 
 export class ResultsPanels implements vscode.WebviewPanelSerializer<Shown>, vscode.Disposable {
@@ -226,7 +228,7 @@ class ResultsPanel {
       view: () => this.view(),
       items: async ({ run, from, limit }) => {
         const store = await this.#storeOf(run);
-        return (await store.readItems(run, from, { limit, bytes: messageBytes })).map(rowOf);
+        return packRows(await store.readItems(run, from, { limit, bytes: messageBytes }));
       },
       detail: async ({ index }) => this.#inspector.detail(index, await this.#shownRuns()),
       tokens: (of, { signal, progress }) => this.#inspector.tokens(of, { signal, onProgress: progress }),
@@ -237,6 +239,10 @@ class ResultsPanel {
         if (job) this.#host.queue.stop(job);
       },
       resume: () => this.#resume(),
+      share: async () => {
+        const { columns } = await this.view();
+        await this.#host.share(columns.map(({ run, summary }) => ({ folder: '', run, summary })));
+      },
       copy: async ({ text }) => vscode.env.clipboard.writeText(text),
       saveState: ({ state }) => savePageState(context.workspaceState, stateKey, state),
       loadState: () => loadPageState(context.workspaceState, stateKey),

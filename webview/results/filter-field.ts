@@ -1,5 +1,5 @@
 /** The field of the filter: a combobox that completes keys and values, and underlines what is wrong where it stands. */
-import { h } from '../dom.ts';
+import { debounced, h } from '../dom.ts';
 import type { Completion } from './completion.ts';
 import { taken } from './completion.ts';
 import type { FilterError } from './filter.ts';
@@ -46,11 +46,16 @@ export class FilterField {
   /** The option that Enter takes; -1 where none is chosen yet. */
   #active = -1;
 
+  readonly #openSoon = debounced(() => {
+    if (document.activeElement === this.#input) this.#open(false);
+  }, 60);
+
   constructor(private readonly on: FilterFieldActions) {
     this.#input.addEventListener('input', () => {
       this.showErrors([]);
       on.input();
-      this.#open(false);
+      // After the rows: counting values must not hold up what is typed.
+      this.#openSoon();
     });
     this.#input.addEventListener('keydown', (event) => this.#key(event));
     this.#input.addEventListener('blur', () => this.#close());
@@ -82,6 +87,10 @@ export class FilterField {
       this.#input.removeAttribute('aria-invalid');
       this.#input.removeAttribute('aria-describedby');
     }
+    if (errors.length === 0) {
+      this.#mirror.replaceChildren();
+      return;
+    }
     const parts: (Node | string)[] = [];
     let at = 0;
     for (const { start, end } of errors) {
@@ -94,6 +103,7 @@ export class FilterField {
   }
 
   #follow(): void {
+    if (!this.#mirror.hasChildNodes()) return;
     this.#mirror.style.transform = `translateX(${-this.#input.scrollLeft}px)`;
   }
 
@@ -163,10 +173,11 @@ export class FilterField {
     const { text, caret } = taken(this.#input.value, this.#completion, option);
     this.#input.value = text;
     this.#input.setSelectionRange(caret, caret);
+    this.#close();
     this.showErrors([]);
     this.on.input();
     // A key is followed by its values.
-    this.#open(false);
+    this.#openSoon();
   }
 
   #key(event: KeyboardEvent): void {

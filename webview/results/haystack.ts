@@ -12,6 +12,8 @@ export type RowText = Readonly<Record<TextField, string>>;
 const separator = '\u0000';
 /** Characters of a block; a search inside a string of this length costs no more than in many short ones. */
 const blockLength = 1 << 20;
+/** Shorter blocks are taken apart when rows are added. */
+const shortBlock = 1 << 16;
 const ends = textFields.length;
 
 interface Block {
@@ -41,6 +43,12 @@ export class Haystack {
 
   /** Takes in rows up to `length`, or until `isLate` says so: then false. */
   grow(length: number, isLate: () => boolean = () => false): boolean {
+    const last = this.#blocks.at(-1);
+    // Rows that come one by one do not make a block each.
+    if (last && this.#length < length && last.text.length < shortBlock) {
+      this.#blocks.pop();
+      this.#length = last.from;
+    }
     while (this.#length < length) {
       if (isLate()) return false;
       const from = this.#length;

@@ -68,6 +68,11 @@ export class ItemsSection {
   #chosen: ItemColumnName[] = usualColumns;
   #layout = layoutOf(usualColumns, 1000);
   #selected: string | null = null;
+  /** Once the page is at rest, the text of the rows is made ready to be searched, a little at a time. */
+  readonly #foldSoon = debounced(() => {
+    const until = performance.now() + 8;
+    if (!this.table.haystack.grow(this.table.length, () => performance.now() > until)) this.#foldSoon();
+  }, 30);
   #continuing: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
@@ -316,6 +321,7 @@ export class ItemsSection {
       this.#pendingScroll = null;
     }
     this.#draw();
+    this.#foldSoon();
     this.on.stateChanged();
   }
 

@@ -1,6 +1,7 @@
 /** The results page: runs of one benchmark side by side (of one model its prompt modes), down to the single item. */
+import { unpackRows } from '../../src/shared/item-rows.ts';
 import type { ItemRow, ResultsPageApi, ResultsPageEvents, ResultsView } from '../../src/shared/protocol.ts';
-import { debounced, h, onNextFrame, throttled } from '../dom.ts';
+import { debounced, h, throttled } from '../dom.ts';
 import { embeddedResults } from '../embedded.ts';
 import { type Host, openHost } from '../host.ts';
 import { button, progressRing } from '../ui.ts';
@@ -50,9 +51,12 @@ class ResultsPage {
   readonly #itemMarks: ItemMarks;
   readonly #marked: MarkedScoresSection;
   readonly #empty = h('div', { class: 'page-state', hidden: true });
-  readonly #itemsChanged = onNextFrame(() => this.#showItems());
+  /** Many parts of a long run come one behind the other: the rows are gone through now and then. */
+  readonly #itemsChanged = throttled(() => this.#showItems(), 50);
   /** Comparisons go through all items: while many come, not at each of them. */
-  readonly #figuresSoon = throttled(() => this.#showFigures(), 400);
+  readonly #figuresSoon = throttled(() => {
+    if (this.#fetching.size === 0) this.#showFigures();
+  }, 400);
   readonly #saveSoon = debounced(() => this.#save(), 300);
 
   constructor(root: HTMLElement) {
@@ -69,6 +73,7 @@ class ResultsPage {
       live,
       stop: () => this.#do(api.stop()),
       resume: () => this.#do(api.resume()),
+      share: () => this.#do(api.share()),
       openBenchmark: (file) => this.#do(api.openSource({ file, line: 1 })),
     });
     this.#causes = new CausesSection((filter) => this.#itemTable.show(filter));
@@ -213,7 +218,8 @@ class ResultsPage {
       // In parts, so that the first rows stand before the last are read.
       for (let limit = firstItems; ; limit = moreItems) {
         const from = this.#items.get(run)?.length ?? 0;
-        const items = await this.#host.api.items({ run, from, limit });
+        const answer = await this.#host.api.items({ run, from, limit });
+        const items = Array.isArray(answer) ? answer : unpackRows(answer);
         if (items.length === 0) break;
         this.#addItems(run, from, items);
         // The run is no longer shown.
@@ -223,6 +229,7 @@ class ResultsPage {
       this.#notice(`Items of a run could not be read: ${messageOf(error)}`);
     } finally {
       this.#fetching.delete(run);
+      this.#figuresSoon();
     }
   }
 
