@@ -1,9 +1,10 @@
 /**
- * Predicted scores with 90 % intervals by split-conformal residuals (Papadopoulos et al. 2002; Lei et al. 2018): how far the
- * predictor was off on held-out records in the same situation. The situation is what the records have of the model's family.
+ * Predicted scores with 90 % intervals (intervals.ts): how far the predictor was off on held-out records in the same
+ * situation. The situation is what the records have of the model's family.
  */
 import { CancelledError, HumanError } from '../shared/errors.ts';
 import { evaluatePredictors } from './evaluate.ts';
+import { conformalIntervals, type HeldOutError } from './intervals.ts';
 import type { SplitName } from './splits.ts';
 import type { Configuration, Prediction, Predictor, ScoreRecord } from './types.ts';
 
@@ -16,8 +17,6 @@ export interface IntervalOptions {
   progress?(done: number): void;
 }
 
-/** Share of true scores that are to lie within. */
-const confidence = 0.9;
 /** Fewer errors of the metric itself than these are no distribution: those of all metrics are taken then. */
 const ownErrors = 50;
 
@@ -38,7 +37,7 @@ export async function predictWithIntervals(
   const situationOf = situations(records);
   const found = configurations.map(situationOf);
   const splits = [...new Set(found.map(({ split }) => split))];
-  const errors = new Map<SplitName, { metric: string; error: number }[]>();
+  const errors = new Map<SplitName, HeldOutError[]>();
   for (const [at, split] of splits.entries())
     errors.set(
       split,
@@ -51,11 +50,19 @@ export async function predictWithIntervals(
     );
   const fitted = await predictor.fit(records, { seed, ...(signal && { signal }) });
   progress?.(1);
+  const intervals = new Map<string, ReturnType<typeof conformalIntervals>>();
+  const intervalsOf = (split: SplitName, metric: string): ReturnType<typeof conformalIntervals> => {
+    const key = `${split}\n${metric}`;
+    const all = errors.get(split) ?? [];
+    const own = all.filter(({ configuration }) => configuration.metric === metric);
+    const made = intervals.get(key) ?? conformalIntervals(own.length >= ownErrors ? own : all);
+    intervals.set(key, made);
+    return made;
+  };
   return [...fitted.predict(configurations)].map((value, at): Prediction => {
     const { split, extrapolates } = found[at] as Situation;
-    const all = errors.get(split) ?? [];
-    const own = all.filter(({ metric }) => metric === configurations[at]?.metric);
-    const error = conformalQuantile((own.length >= ownErrors ? own : all).map((one) => one.error));
+    const configuration = configurations[at] as Configuration;
+    const error = intervalsOf(split, configuration.metric).halfWidth(configuration);
     return {
       value,
       low: error === null ? 0 : Math.max(0, value - error),
@@ -65,26 +72,30 @@ export async function predictWithIntervals(
   });
 }
 
-/** The error that `confidence` of new ones stay below: of n errors the ⌈confidence (n + 1)⌉-th; null where n is too small. */
-export function conformalQuantile(errors: readonly number[]): number | null {
-  const sorted = [...errors].sort((a, b) => a - b);
-  return sorted[Math.ceil(confidence * (sorted.length + 1)) - 1] ?? null;
-}
-
 function situations(records: readonly ScoreRecord[]): (of: Configuration) => Situation {
   const families = new Set(records.map(({ family }) => family));
   const subtasks = new Set(records.map(({ task, subtask, metric }) => `${task}\n${subtask}\n${metric}`));
   const seen = new Set(records.map(({ family, task, subtask }) => `${family}\n${task}\n${subtask}`));
-  return ({ family, task, subtask, metric }) => {
+  const sizes = records.flatMap(({ parameters }) => (parameters.total === null ? [] : [parameters.total]));
+  const smallest = sizes.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+  const largest = sizes.reduce((a, b) => Math.max(a, b), 0);
+  return ({ family, task, subtask, metric, parameters: { total } }) => {
     if (!subtasks.has(`${task}\n${subtask}\n${metric}`))
       return { split: 'task', extrapolates: `No record is of ${subtask} by ${metric}.` };
     if (!families.has(family))
       return { split: 'family', extrapolates: `No model of the family ${family} is among the records.` };
     if (!seen.has(`${family}\n${task}\n${subtask}`))
       return { split: 'L3', extrapolates: `No model of the family ${family} has a score on ${subtask}.` };
+    if (total !== null && sizes.length > 0 && (total < smallest || total > largest))
+      return {
+        split: 'L2.1',
+        extrapolates: `A size of ${billions(total)} lies outside of the records' ${billions(smallest)} to ${billions(largest)}.`,
+      };
     return { split: 'L2.1', extrapolates: null };
   };
 }
+
+const billions = (parameters: number): string => `${Number((parameters / 1e9).toPrecision(3))} B parameters`;
 
 /** Empty where the records are too few to hold any out. */
 async function heldOutErrors(
@@ -92,7 +103,7 @@ async function heldOutErrors(
   predictor: Predictor,
   split: SplitName,
   options: { seed: number; folds: number; signal?: AbortSignal; progress(share: number): void },
-): Promise<{ metric: string; error: number }[]> {
+): Promise<HeldOutError[]> {
   try {
     const { predictors } = await evaluatePredictors(records, [predictor], split, {
       ...options,
@@ -100,7 +111,7 @@ async function heldOutErrors(
     });
     return (predictors[0]?.heldOut ?? []).flatMap(({ record, predicted }) => {
       const one = records[record];
-      return one ? [{ metric: one.metric, error: Math.abs(one.score - predicted) }] : [];
+      return one ? [{ configuration: one, error: Math.abs(one.score - predicted) }] : [];
     });
   } catch (thrown) {
     if (thrown instanceof HumanError && !(thrown instanceof CancelledError)) return [];

@@ -1,5 +1,5 @@
 /** Scores that nobody ran: records of past evaluations, predictors that learn from them, and small sets of benchmarks that stand for all. */
-export { conformalQuantile, type IntervalOptions, predictWithIntervals } from './cell-intervals.ts';
+export { type IntervalOptions, predictWithIntervals } from './cell-intervals.ts';
 export { type CellRequest, type WantedCell, wantedCells } from './cells.ts';
 export {
   type Evaluation,
@@ -10,6 +10,7 @@ export {
 } from './evaluate.ts';
 export { type RecordFilters, studyFilters } from './filters.ts';
 export { type Fit, fitOf, type MeanAndSd, meanAndSd } from './fit.ts';
+export { type Coverage, conformalQuantile, measuredCoverage } from './intervals.ts';
 export { type Mapping, readMapping } from './mapping.ts';
 export { rangeOf as metricRange } from './metric-ranges.ts';
 export { binomial, noiseCeiling, simulatedCeiling } from './noise.ts';
