@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Frame, Locator } from 'playwright-core';
 import { until } from '../support/wait.ts';
@@ -125,6 +126,44 @@ describe('the main job, by clicks in a VS Code window', function () {
     await page.locator('.detail pre.output').waitFor();
     await page.locator('.detail', { hasText: 'Who had a hat?' }).waitFor();
     await workbench.screenshotInThemes('4-why-it-failed');
+  });
+
+  it('shows how likely the model held each token of that output', async () => {
+    const page = await workbench.webview('h1:has-text("stories_who")');
+    await page.locator('.detail [data-key="ask-tokens"]').click();
+    const tokens = page.locator('.detail .tokens .token');
+    await tokens.first().waitFor({ timeout: 120_000 });
+    // Nothing was sampled: every token was the likeliest at its place.
+    assert.equal(await page.locator('.detail .tokens .token-passed').count(), 0);
+    const zeroShot = runsIn(store()).find(({ mode }) => mode === 'zero-shot');
+    assert.ok(zeroShot);
+    const shown = Number(/\d+/.exec(await textOf(page.locator('.detail h3')))?.[0]);
+    const record = jsonLines<{ index: number; outputTokens: number }>(join(zeroShot.folder, 'items.jsonl')).find(
+      ({ index }) => index === shown,
+    );
+    assert.equal(await tokens.count(), record?.outputTokens);
+  });
+
+  it('marks the item, and shows the scores with and without it', async () => {
+    const page = await workbench.webview('h1:has-text("stories_who")');
+    await page.locator('.detail [data-key="mark"]').click();
+    await page.locator('.mark-form textarea').fill('the story names two hats');
+    await page.locator('.mark-form vscode-button', { hasText: 'Save' }).click();
+    await page.locator('.mark-banner', { hasText: 'the story names two hats' }).waitFor();
+    await page.locator('.marked-scores tbody tr').first().waitFor();
+    const rows = await page.locator('.marked-scores tbody tr').allInnerTexts();
+    assert.equal(rows.length, 6);
+    assert.match(rows[0] ?? '', /128/);
+    assert.match(rows[1] ?? '', /127/);
+    const shown = Number(/\d+/.exec(await textOf(page.locator('.detail h3')))?.[0]);
+    for (const run of runsIn(store())) {
+      const kept = JSON.parse(readFileSync(join(run.folder, 'marks.json'), 'utf8')) as { marks: { index: number }[] };
+      assert.deepEqual(
+        kept.marks.map(({ index }) => index),
+        [shown],
+      );
+    }
+    await workbench.screenshotInThemes('4-marked');
   });
 
   it('lists the model in the leaderboard of the side panel', async () => {

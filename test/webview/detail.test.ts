@@ -198,7 +198,7 @@ describe.skipIf(!browserPath)('details of an item', () => {
     const { page } = await open(data(), { index: 3, mode: 'zero-shot' });
     const cards = page.locator('.other');
     expect(await cards.count()).toBe(2);
-    expect(await cards.first().locator('.output').textContent()).toContain('In few-shot the answer');
+    expect(await cards.first().locator('.excerpt').textContent()).toContain('In few-shot the answer');
     await page.locator('[data-key="differences"]').click();
     expect(await page.locator('[data-key="differences"]').getAttribute('aria-pressed')).toBe('true');
     expect(await cards.first().locator('ins').allTextContents()).toEqual(['few']);

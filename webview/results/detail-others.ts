@@ -86,7 +86,7 @@ function outputOf(row: Row, { record }: Row, differences: boolean): Child[] {
     h('span', { class: 'muted' }, ' · lenient '),
     answer(record.lenient.answer),
   );
-  if (!differences || !generated(row)) return [read, outputText(record, shownCharacters)];
+  if (!differences || !generated(row)) return [read, outputText(record, shownCharacters, 'excerpt')];
   if (record.output === row.record.output)
     return [read, h('p', { class: 'muted' }, 'The output is the same, character by character.')];
   return [read, difference(row.record.output, record.output)];
@@ -99,7 +99,7 @@ const answer = (text: string | null): HTMLElement =>
 
 /** Words of the second text, and among them those of the first that it does not have. */
 function difference(first: string, second: string): HTMLElement {
-  const place = h('pre', { class: 'text output difference', dir: 'auto' });
+  const place = h('pre', { class: 'text difference', dir: 'auto' });
   for (const { kind, text } of wordDifference(first, second))
     place.append(kind === 'same' ? visible(text) : h(kind === 'first' ? 'del' : 'ins', {}, visible(text)));
   if (second.length > mostCompared)

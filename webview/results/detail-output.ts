@@ -18,10 +18,17 @@ export function stopMark({ stop }: Pick<ItemRow, 'stop'>): HTMLElement {
 
 type Judged = Pick<ItemRow, 'output' | 'strict' | 'lenient' | 'stop'>;
 
-/** The raw output with what the readings took. Very long ones start cut and can be shown whole. */
-export function outputText(record: Judged, limit: number = firstCharacters): HTMLElement {
+/**
+ * The raw output with what the readings took. Very long ones start cut and can be shown whole.
+ * @param kind `output`: that of the run that is shown; `excerpt`: that of another
+ */
+export function outputText(
+  record: Judged,
+  limit: number = firstCharacters,
+  kind: 'output' | 'excerpt' = 'output',
+): HTMLElement {
   const { output, strict, lenient } = record;
-  const place = h('pre', { class: 'text output', dir: 'auto', tabindex: -1 });
+  const place = h('pre', { class: `text ${kind}`, dir: 'auto', tabindex: -1 });
   const end = stopMark(record);
   if (output === '') place.append(h('span', { class: 'muted' }, '(empty) '), end);
   else fillText(place, output, { strict: strict.span, lenient: lenient.span }, end, limit);
