@@ -2,13 +2,11 @@
 import {
   baseline,
   type Configuration,
-  evaluatePredictors,
   metricRange,
   type Predictor,
+  predictWithIntervals,
   type ScoreRecord,
-  type SplitName,
 } from '../predict/index.ts';
-import { CancelledError, HumanError } from '../shared/errors.ts';
 import type { PromptMode } from '../shared/modes.ts';
 import type { LeaderboardView, PredictedCell } from '../shared/protocol.ts';
 import { yielding } from './prediction-fit.ts';
@@ -85,14 +83,8 @@ function firstBy(records: readonly ScoreRecord[], of: (record: ScoreRecord) => s
 
 /** Scores of fewer records than these are left to the baseline: others would learn them by heart. */
 const fewRecords = 60;
-/** Held-out parts by which intervals are measured. */
-const folds = 5;
 
-/**
- * Predicted scores with intervals: split-conformal (Vovk, Gammerman and Shafer 2005; Papadopoulos et al. 2002): the 90 %
- * quantile of the absolute errors on held-out records that were predicted in the same situation, that is with the model's
- * family seen on the task (split L2.1), or never (L3).
- */
+/** Predicted scores with intervals, on the metric's own scale. */
 export async function predictCells(
   cells: readonly EmptyCell[],
   records: readonly ScoreRecord[],
@@ -102,76 +94,36 @@ export async function predictCells(
 ): Promise<PredictedCell[]> {
   if (cells.length === 0) return [];
   const predictor = yielding(records.length < fewRecords ? baseline : chosen);
-  const seen = new Set(records.map((record) => key(record.family, record.task, record.metric)));
-  const isSeen = ({ configuration: { family, task } }: EmptyCell): boolean => seen.has(key(family, task, metric));
-  const quantiles = new Map<SplitName, number | null>();
-  const splits = [...new Set(cells.map((cell) => (isSeen(cell) ? 'L2.1' : 'L3') satisfies SplitName))];
-  for (const [at, split] of splits.entries())
-    quantiles.set(
-      split,
-      await errorQuantile(records, predictor, split, metric, {
-        seed,
-        signal: hooks.signal,
-        progress: (share) =>
-          hooks.progress({ message: `Intervals: ${predictor.title}`, fraction: (at + share) / (splits.length + 1) }),
-      }),
-    );
-  const fitted = await predictor.fit(records, { seed, signal: hooks.signal });
-  const predicted = fitted.predict(cells.map(({ configuration }) => configuration));
-  return cells.map((cell, at): PredictedCell => {
-    const { model, task, mode, configuration } = cell;
-    const error = quantiles.get(isSeen(cell) ? 'L2.1' : 'L3') ?? null;
-    const value = predicted[at] ?? 0;
-    const [low, high] = error === null ? [0, 1] : [Math.max(0, value - error), Math.min(1, value + error)];
-    const ends = [inOwnScale(metric, low), inOwnScale(metric, high)].sort((a, b) => a - b) as [number, number];
-    return {
-      model,
-      task,
-      mode,
-      metric,
-      prediction: {
-        value: inOwnScale(metric, value),
-        low: ends[0],
-        high: ends[1],
-        extrapolates: whyExtrapolating(configuration, isSeen(cell), error === null),
+  const predictions = await predictWithIntervals(
+    records,
+    cells.map(({ configuration }) => configuration),
+    predictor,
+    {
+      seed,
+      signal: hooks.signal,
+      progress: (fraction) => hooks.progress({ message: `Predicting: ${predictor.title}`, fraction }),
+    },
+  );
+  const by = `${predictor.title} of ${records.length.toLocaleString('en-US')} records`;
+  return cells.flatMap(({ model, task, mode }, at): PredictedCell[] => {
+    const prediction = predictions[at];
+    if (!prediction) return [];
+    const ends = [inOwnScale(metric, prediction.low), inOwnScale(metric, prediction.high)] as const;
+    return [
+      {
+        model,
+        task,
+        mode,
+        metric,
+        prediction: {
+          value: inOwnScale(metric, prediction.value),
+          // Where less is better the ends change places.
+          low: Math.min(...ends),
+          high: Math.max(...ends),
+          extrapolates: prediction.extrapolates,
+        },
+        by,
       },
-      by: `${predictor.title} of ${records.length.toLocaleString('en-US')} records`,
-    };
+    ];
   });
-}
-
-function whyExtrapolating({ family, task }: Configuration, isSeen: boolean, isUnmeasured: boolean): string | null {
-  if (isUnmeasured) return 'There are too few records to measure how far off predictions are.';
-  return isSeen ? null : `No model of the family ${family} has a score on ${task}.`;
-}
-
-/** Null where too few are held out for a quantile of 90 %. */
-async function errorQuantile(
-  records: readonly ScoreRecord[],
-  predictor: Predictor,
-  split: SplitName,
-  metric: string,
-  options: { seed: number; signal: AbortSignal; progress(share: number): void },
-): Promise<number | null> {
-  try {
-    const { predictors } = await evaluatePredictors(records, [predictor], split, {
-      folds,
-      seed: options.seed,
-      fitSeed: options.seed,
-      signal: options.signal,
-      progress: options.progress,
-    });
-    const errors = (predictors[0]?.heldOut ?? [])
-      .flatMap(({ record, predicted }) => {
-        const one = records[record];
-        return one && one.metric === metric ? [Math.abs(one.score - predicted)] : [];
-      })
-      .sort((a, b) => a - b);
-    const rank = Math.ceil(0.9 * (errors.length + 1));
-    return rank <= errors.length ? (errors[rank - 1] ?? null) : null;
-  } catch (thrown) {
-    // Too few groups to hold any out.
-    if (thrown instanceof HumanError && !(thrown instanceof CancelledError)) return null;
-    throw thrown;
-  }
 }

@@ -1,6 +1,7 @@
 /** How well a predictor does, split by split, as the predictor page shows it. */
 import {
   baseline,
+  conformalQuantile,
   evaluatePredictors,
   noiseCeiling,
   type Predictor,
@@ -9,7 +10,13 @@ import {
   splitTable,
 } from '../predict/index.ts';
 import { CancelledError, HumanError, throwIfCancelled } from '../shared/errors.ts';
-import { type GroupError, type PredictedRecord, type SplitFit, subtaskName } from '../shared/predictions.ts';
+import {
+  type GroupError,
+  type PredictedRecord,
+  type PredictorFit,
+  type SplitFit,
+  subtaskName,
+} from '../shared/predictions.ts';
 import { Random } from '../shared/random.ts';
 
 /** More points than these tell a reader nothing and make a page slow. */
@@ -52,12 +59,12 @@ export async function measureFit(
         words: question,
         folds: evaluation.split.folds.length,
         notes: evaluation.split.notes,
-        fits: evaluation.predictors.map(({ predictor: of, title: words, r2, rmse }) => ({
-          predictor: of,
-          title: words,
-          r2,
-          rmse,
-          coverage: null,
+        fits: evaluation.predictors.map((of) => ({
+          predictor: of.predictor,
+          title: of.title,
+          r2: of.r2,
+          rmse: of.rmse,
+          coverage: coverage(records, of),
         })),
         ceiling: noiseCeiling(chosen.heldOut.flatMap(({ record }) => records[record] ?? [])),
         problem: null,
@@ -101,6 +108,28 @@ export function yielding(predictor: Predictor): Predictor {
       return predictor.fit(records, options);
     },
   };
+}
+
+/**
+ * How many held-out scores lie within the interval that the errors of the other folds give: what intervals of predictions in
+ * this situation are worth (predict/cell-intervals.ts). Null where too few are held out.
+ */
+function coverage(records: readonly ScoreRecord[], { heldOut, folds }: PredictorEvaluation): PredictorFit['coverage'] {
+  const errors = heldOut.map(({ record, fold, predicted }) => ({
+    fold,
+    error: Math.abs((records[record]?.score ?? Number.NaN) - predicted),
+  }));
+  let [within, n] = [0, 0];
+  for (const fold of folds.keys()) {
+    const quantile = conformalQuantile(errors.filter((one) => one.fold !== fold).map(({ error }) => error));
+    if (quantile === null) continue;
+    for (const one of errors) {
+      if (one.fold !== fold) continue;
+      n++;
+      if (one.error <= quantile) within++;
+    }
+  }
+  return n > 0 ? { share: within / n, n } : null;
 }
 
 function heldOutOf(

@@ -1,7 +1,7 @@
 /** What the prediction process does for each call of the host. */
 
 import type { Predictor } from '../predict/index.ts';
-import { predictorOf, predictors, searches, searchOf } from '../predict/index.ts';
+import { bestPredictor, predictorOf, predictors, searches, searchOf } from '../predict/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import type { RecordPlaces } from '../shared/predictions.ts';
 import type { PredictionApi } from '../shared/protocol.ts';
@@ -25,7 +25,10 @@ export function predictionHandlers(): Handlers<PredictionApi> {
   };
   return {
     choices: () => ({
-      predictors: predictors.map(({ name, title }) => ({ name, title })),
+      // The first is taken where nobody has chosen.
+      predictors: [...predictors]
+        .sort((a, b) => Number(b === bestPredictor) - Number(a === bestPredictor))
+        .map(({ name, title }) => ({ name, title })),
       searches: searches.map(({ name, title }) => ({ name, title })),
     }),
     records: async (places) => (await reader.read(places)).report,
