@@ -47,6 +47,7 @@ const paths = {
   source: 'M9 2.5H3.5v11h9V6zM9 2.5V6h3.5',
   mark: 'M4 14V2.5h8.5L10.3 5.4l2.2 2.9H4',
   widen: 'M2 8h12M5 5L2 8l3 3M11 5l3 3-3 3',
+  share: 'M8 9.5v-7M5 5.2l3-2.9 3 2.9M4.5 7.5h-2v6h11v-6h-2',
   warning: 'M8 2.5l6 11H2zM8 6.5v3.5M8 11.5v.5',
 } as const;
 export type IconName = keyof typeof paths;

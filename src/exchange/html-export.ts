@@ -1,6 +1,7 @@
 /** Runs as HTML pages: one file a benchmark, with all its runs side by side. */
 import { join } from 'node:path';
 import { HumanError } from '../shared/errors.ts';
+import { pageName } from '../study/index.ts';
 import type { ExportContext, ExportedRun } from './export.ts';
 import { writeResultsPage } from './results-page.ts';
 
@@ -37,19 +38,6 @@ export async function exportHtml(
     files.push(file);
   }
   return files;
-}
-
-/** `gsm8k-SmolLM2-135M`, or `gsm8k-3-models` */
-export function pageName(models: readonly string[], task: string): string {
-  const [model, ...others] = new Set(models);
-  const name = `${task}-${others.length === 0 ? (model ?? '') : `${others.length + 1}-models`}`;
-  // Letters of any script; nothing that a file system or a shell minds.
-  return (
-    name
-      .replace(/[^\p{L}\p{N}._-]+/gu, '-')
-      .replace(/^[-.]+|[-.]+$/g, '')
-      .slice(0, 100) || 'results'
-  );
 }
 
 function unused(name: string, taken: Set<string>): string {

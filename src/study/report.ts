@@ -75,4 +75,17 @@ export async function bundledPage(folder: string, page: string): Promise<Pick<Pa
   return { script: await part(`${page}.js`), style: await part(`${page}.css`) };
 }
 
+/** `gsm8k-SmolLM2-135M`, or `gsm8k-3-models` */
+export function pageName(models: readonly string[], task: string): string {
+  const [model, ...others] = new Set(models);
+  const name = `${task}-${others.length === 0 ? (model ?? '') : `${others.length + 1}-models`}`;
+  // Letters of any script; nothing that a file system or a shell minds.
+  return (
+    name
+      .replace(/[^\p{L}\p{N}._-]+/gu, '-')
+      .replace(/^[-.]+|[-.]+$/g, '')
+      .slice(0, 100) || 'results'
+  );
+}
+
 const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);

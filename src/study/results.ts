@@ -51,6 +51,11 @@ export function checkComparable(runs: readonly RunFolder[]): void {
     throw new HumanError('bad-input', 'A comparison needs two runs or more.', {
       todo: 'Select them in the Runs view with Ctrl (on a Mac: Command) held down, or name them on the command line.',
     });
+  checkOneBenchmark(runs);
+}
+
+/** @throws HumanError where the runs are of different benchmarks: they cannot stand on one page */
+export function checkOneBenchmark(runs: readonly RunFolder[]): void {
   const tasks = [...new Set(runs.map(({ run }) => run.benchmark.task))];
   if (tasks.length > 1)
     throw new HumanError('bad-input', `These runs are of different benchmarks: ${tasks.join(', ')}.`, {

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { asError, HumanError } from '../shared/errors.ts';
 import { compareRuns, rowsOf } from './compare-runs.ts';
 import { downloadDataset, downloadModel, mapDataset, offerData } from './downloads.ts';
-import { exportRuns, importResults } from './exchange.ts';
+import { exportRuns, importResults, shareRows } from './exchange.ts';
 import { installLibraries, showProviders } from './gpu-libraries.ts';
 import { evaluateGroup, openGroupBenchmark, showGroupScores } from './groups.ts';
 import { modelReportText } from './model-text.ts';
@@ -192,6 +192,13 @@ export const commands: readonly Command[] = [
   { id: 'softbench.openLeaderboard', run: ({ leaderboard }) => leaderboard.showTab() },
   { id: 'softbench.linkModels', run: ({ leaderboardSource }) => leaderboardSource.editLink(null) },
   { id: 'softbench.compareRuns', run: compareRuns },
+  {
+    id: 'softbench.shareRuns',
+    run: (workbench, first, second) => {
+      const rows = rowsOf(first, second);
+      return shareRows(workbench, rows.length > 0 ? rows : workbench.selectedRuns());
+    },
+  },
   {
     id: 'softbench.openExample',
     run: async (workbench, first) => {

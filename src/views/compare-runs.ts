@@ -29,8 +29,8 @@ export function runsOfRows(rows: readonly Row[], runs: readonly RunFolder[]): Ru
 }
 
 /** In the order of modes, the older first: what was there before is what the new is compared with. */
-const inOrder = (a: RunFolder, b: RunFolder): number =>
-  byMode(a.run, b.run) || (a.run.created < b.run.created ? -1 : 1);
+export const inColumnOrder = (runs: readonly RunFolder[]): RunFolder[] =>
+  [...runs].sort((a, b) => byMode(a.run, b.run) || (a.run.created < b.run.created ? -1 : 1));
 
 export async function compareRuns(workbench: Workbench, first: unknown, second: unknown): Promise<void> {
   await workbench.runs.load();
@@ -45,7 +45,7 @@ export async function compareRuns(workbench: Workbench, first: unknown, second: 
 }
 
 export function comparisonOf(runs: readonly RunFolder[]): Comparison {
-  const sorted = [...runs].sort(inOrder);
+  const sorted = inColumnOrder(runs);
   return { task: sorted[0]?.run.benchmark.task ?? '', runs: sorted.map(({ run }) => run.id) };
 }
 

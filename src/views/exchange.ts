@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import { HumanError, sentenceOf } from '../shared/errors.ts';
 import { type ExportFormat, exportFormats, type ImportReport } from '../shared/protocol.ts';
+import { inColumnOrder, runsOfRows } from './compare-runs.ts';
 import { cancellable } from './progress.ts';
 import type { Row } from './trees.ts';
 import type { Workbench } from './workbench.ts';
@@ -93,6 +94,12 @@ function runsOf(row: Row): string[] {
   return row.kind === 'group' ? row.runs.filter(({ summary }) => summary !== null).map(({ run }) => run.id) : [];
 }
 
+/** Saves the runs of rows as one HTML file. */
+export async function shareRows(workbench: Workbench, rows: readonly Row[]): Promise<void> {
+  await workbench.runs.load();
+  await workbench.share(inColumnOrder(runsOfRows(rows, workbench.runs.runs)));
+}
+
 export async function exportRuns(workbench: Workbench, rows: readonly Row[]): Promise<void> {
   const runs = [...new Set(rows.flatMap(runsOf))];
   const [first] = runs;
@@ -106,6 +113,10 @@ export async function exportRuns(workbench: Workbench, rows: readonly Row[]): Pr
     { title: runs.length === 1 ? 'Export the run' : `Export ${runs.length} runs`, placeHolder: 'Format' },
   );
   if (!format) return;
+  if (format.name === 'html') {
+    await shareRows(workbench, rows);
+    return;
+  }
   const [target] =
     (await vscode.window.showOpenDialog({
       title: `Export as ${format.label}`,

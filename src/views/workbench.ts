@@ -18,6 +18,7 @@ import { ResultsPanels } from './results-panels.ts';
 import { RunIndex } from './run-index.ts';
 import { ScoringChanges } from './scoring-changes.ts';
 import { settings } from './settings.ts';
+import { shareRuns } from './share-page.ts';
 import { StartJobs } from './start-jobs.ts';
 import type { Row } from './trees.ts';
 
@@ -53,6 +54,7 @@ export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
       log,
       queue: this.queue,
       runs: this.runs,
+      share: (runs) => this.share(runs),
       resume: async (what) => {
         if ('group' in what) this.start.resume(what.group);
         else await this.start.resumeNewest(what.benchmarkFile, what.modelFolder);
@@ -108,6 +110,11 @@ export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
       }),
     );
     return true;
+  }
+
+  /** Saves runs as one HTML file. */
+  share(runs: readonly RunFolder[]): Promise<void> {
+    return shareRuns({ worker: () => this.worker(), storeOf: (run) => this.runs.storeOf(run) }, runs);
   }
 
   #runsView: vscode.TreeView<Row> | null = null;

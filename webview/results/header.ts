@@ -16,6 +16,8 @@ import { columnName, columnsOf, type MarkedColumn } from './columns.ts';
 export interface HeaderActions {
   live: boolean;
   stop(): void;
+  /** Saves the page as one file. */
+  share(): void;
   resume(): void;
   openBenchmark(file: string): void;
 }
@@ -71,7 +73,7 @@ export class Header {
 
   update(view: ResultsView): void {
     document.title = `${visible(view.title)} · Softbench`;
-    render(this.#title, [view.benchmark, view.model], () => [
+    render(this.#title, [view.benchmark, view.model, view.columns.length > 0], () => [
       h('h1', {}, visible(view.benchmark.task), h('span', { class: 'by' }, visible(view.model.name))),
       isImportedPlace(view.benchmark.file) && importedMark(),
       this.actions.live &&
@@ -81,6 +83,9 @@ export class Header {
           icon: 'source',
           onClick: () => this.actions.openBenchmark(view.benchmark.file),
         }),
+      this.actions.live &&
+        view.columns.length > 0 &&
+        button({ label: 'Save as HTML page', icon: 'share', onClick: () => this.actions.share() }),
     ]);
     const { job } = view;
     this.#job.hidden = job === null;
