@@ -34,7 +34,7 @@ describe('intervals', () => {
     const spread = (column: number): number => 0.01 * (2 + column);
     const error = (column: number): number => Math.abs(spread(column) * random.normal());
     const columns = 10;
-    const calibration = Array.from({ length: 4000 }, (_, at) => ({
+    const calibration = Array.from({ length: 20000 }, (_, at) => ({
       configuration: record(at, at % columns, 0),
       error: error(at % columns),
     }));
@@ -44,7 +44,7 @@ describe('intervals', () => {
       // 1.645 standard deviations hold 90 % of a normal distribution.
       expect(half / spread(column)).toBeGreaterThan(1.5);
       expect(half / spread(column)).toBeLessThan(1.8);
-      const within = Array.from({ length: 4000 }, () => error(column)).filter((one) => one <= half).length / 4000;
+      const within = Array.from({ length: 20000 }, () => error(column)).filter((one) => one <= half).length / 20000;
       expect(within).toBeGreaterThan(0.88);
       expect(within).toBeLessThan(0.92);
     }
