@@ -79,10 +79,10 @@ export function recordLines({ records, leftOut, notes = [] }: RecordTable): stri
   const kinds = (of: (record: RecordTable['records'][number]) => string): string =>
     formatCount(new Set(records.map(of)).size);
   return [
-    `${formatCount(records.length)} records: ${kinds(({ model }) => model)} models of ${kinds(({ family }) => family)} families, ${kinds(({ task, subtask }) => `${task}\n${subtask}`)} subtasks of ${kinds(({ task }) => task)} tasks, ${kinds(({ metric }) => metric)} metrics.`,
+    `${formatCount(records.length)} records. Models: ${kinds(({ model }) => model)}, families: ${kinds(({ family }) => family)}, tasks: ${kinds(({ task }) => task)}, subtasks: ${kinds(({ task, subtask }) => `${task}\n${subtask}`)}, metrics: ${kinds(({ metric }) => metric)}.`,
     ...leftOut.map(
       ({ reason, count, examples }) =>
-        `Left out: ${formatCount(count)} ${reason} (${examples.join('; ')}${count > examples.length ? '; …' : ''}).`,
+        `Left out: ${formatCount(count)} ${reason} (${examples[0] ?? ''}${count > 1 ? '; …' : ''}).`,
     ),
     ...notes,
   ];

@@ -107,7 +107,7 @@ export class RowMapper {
       const unwanted = target.unwanted.find(({ conditions }) => matched(conditions, row));
       if (!unwanted) this.take(target, row, line);
       else if (target.column === null || !isMissing(fields[target.column] ?? ''))
-        this.leftOut.add(unwanted.reason, this.cellOf(target, line));
+        this.leftOut.add(unwanted.reason, this.cellOf(target, line, row.fields));
       // A row is one score; a cell of a wide table is matched by its column.
       if (target.column === null) break;
     }
@@ -117,7 +117,7 @@ export class RowMapper {
   private take(target: Target, row: Row, line: number): void {
     const made = this.recordOf(target, row);
     if (typeof made === 'string') {
-      this.leftOut.add(made, this.cellOf(target, line));
+      this.leftOut.add(made, this.cellOf(target, line, row.fields));
       return;
     }
     const error = positive(numberOf(target.read.standard_error(row)));
@@ -180,9 +180,11 @@ export class RowMapper {
     return value;
   }
 
-  private cellOf({ column }: Target, line: number): string {
+  private cellOf({ column }: Target, line: number, fields: readonly string[]): string {
     const place = placeOf(this.file, line);
-    return column === null ? place : `${place} (${this.header[column]})`;
+    if (column !== null) return `${place} (${this.header[column]})`;
+    // What comes of nested keys has no line of its own.
+    return line > 0 ? place : `${place} (${fields.slice(0, -1).join(' → ')})`;
   }
 
   private columnOf(name: string): number {

@@ -1,6 +1,6 @@
 /** One table of records out of many sources, with what is not used and why. */
 import { readFile, stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import type { RunFolder } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import { bigBenchRecords, isBigBenchResult } from './big-bench-records.ts';
@@ -45,7 +45,8 @@ export async function readRecordFile(file: string, mapping: Mapping = emptyMappi
         place: { file },
         todo: 'Give it the key `table`, or name it with --mapping.',
       });
-    return readTable(resolve(dirname(file), own.table), own);
+    // Messages name it as the mapping file was named.
+    return readTable(isAbsolute(own.table) ? own.table : join(dirname(file), own.table), own);
   }
   if (/\.json$/i.test(file) && mapping === emptyMapping) {
     const value = await jsonOf(file);

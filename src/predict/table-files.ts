@@ -1,6 +1,6 @@
 /** Files with scores: CSV in the study's columns or as a mapping says, JSON as a mapping says. */
 import { readFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { HumanError } from '../shared/errors.ts';
 import { readCsvRows } from './csv-rows.ts';
 import { LeftOutCounter } from './left-out.ts';
@@ -41,7 +41,7 @@ async function textOf(file: string): Promise<string> {
 }
 
 async function joinedTable(rule: JoinRule, mappingFile: string): Promise<JoinedTable> {
-  const file = resolve(dirname(mappingFile), rule.file);
+  const file = isAbsolute(rule.file) ? rule.file : join(dirname(mappingFile), rule.file);
   const rows = new Map<string, readonly string[]>();
   let header: readonly string[] = [];
   await readCsvRows(file, (names) => {
