@@ -1,4 +1,5 @@
-// Bundles the host, the worker, the command line and the pages with esbuild. `--watch` rebuilds; `--production` minifies.
+// Bundles the host, the worker, the command line and the pages with esbuild. `--watch` rebuilds; `--production` minifies;
+// `--sizes` builds nothing and says what the pages are made of, and fails where one is larger than it may be.
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,6 +26,46 @@ export async function bundleProduct(outfile) {
   await esbuild.build({ ...nodeModule, entryPoints: ['bench/product.ts'], outfile });
 }
 
+/** The pages: folders of webview/ with an entry. */
+export const pages = existsSync(join(root, 'webview'))
+  ? readdirSync(join(root, 'webview'), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && existsSync(join(root, 'webview', entry.name, 'main.ts')))
+      .map((entry) => entry.name)
+  : [];
+
+/** The script and the style sheet of each page, as esbuild is to make them into a folder. */
+export const pageBundles = (common, folder) => [
+  ...pages.map((page) => ({
+    page,
+    entry: `webview/${page}/main.ts`,
+    options: {
+      ...common,
+      platform: 'browser',
+      target: 'es2022',
+      format: 'iife',
+      loader: { '.svg': 'text' },
+      outfile: join(folder, `${page}.js`),
+    },
+  })),
+  ...pages
+    .filter((page) => existsSync(join(root, 'webview', page, 'page.css')))
+    .map((page) => ({
+      page,
+      entry: `webview/${page}/page.css`,
+      options: {
+        ...common,
+        // The page's own rules after those that all pages share.
+        stdin: {
+          contents: `@import './style.css'; @import './${page}/page.css';`,
+          resolveDir: join(root, 'webview'),
+          loader: 'css',
+        },
+        target: 'chrome120',
+        outfile: join(folder, `${page}.css`),
+      },
+    })),
+];
+
 /** Builds every bundle whose entry is there, into `outdir`; returns them with esbuild's account of what is in each. */
 export async function build({
   watch = false,
@@ -43,11 +84,6 @@ export async function build({
     legalComments: 'none',
   };
   const module = { ...common, ...nodeModule };
-  const pages = existsSync(join(root, 'webview'))
-    ? readdirSync(join(root, 'webview'), { withFileTypes: true })
-        .filter((entry) => entry.isDirectory() && existsSync(join(root, 'webview', entry.name, 'main.ts')))
-        .map((entry) => entry.name)
-    : [];
   const targets = [
     {
       entry: 'src/extension.ts',
@@ -70,33 +106,7 @@ export async function build({
         outfile: join(outdir, 'cli.js'),
       },
     },
-    ...pages.map((page) => ({
-      entry: `webview/${page}/main.ts`,
-      options: {
-        ...common,
-        platform: 'browser',
-        target: 'es2022',
-        format: 'iife',
-        loader: { '.svg': 'text' },
-        outfile: join(outdir, 'webview', `${page}.js`),
-      },
-    })),
-    ...pages
-      .filter((page) => existsSync(join(root, 'webview', page, 'page.css')))
-      .map((page) => ({
-        entry: `webview/${page}/page.css`,
-        options: {
-          ...common,
-          // The page's own rules after those that all pages share.
-          stdin: {
-            contents: `@import './style.css'; @import './${page}/page.css';`,
-            resolveDir: join(root, 'webview'),
-            loader: 'css',
-          },
-          target: 'chrome120',
-          outfile: join(outdir, 'webview', `${page}.css`),
-        },
-      })),
+    ...pageBundles(common, join(outdir, 'webview')),
   ].filter(({ entry }) => existsSync(join(root, entry)));
   const results = [];
   for (const { entry, options } of targets) {
@@ -112,6 +122,11 @@ export async function build({
   return results;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (process.argv[1] === fileURLToPath(import.meta.url) && process.argv.includes('--sizes')) {
+  // Not awaited: it imports this module, which has to be ready first.
+  import('./sizes.mjs').then(async ({ printSizes }) => {
+    if (!(await printSizes())) process.exitCode = 1;
+  });
+} else if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await build({ watch: process.argv.includes('--watch'), production: process.argv.includes('--production') });
 }

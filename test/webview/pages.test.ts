@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { largestPage, pageSizes } from '../../scripts/sizes.mjs';
 import { pageHtml as exportedPage } from '../../src/study/report.ts';
 import {
   artifacts,
@@ -49,8 +50,14 @@ const type = async (page: Page, text: string): Promise<void> => {
 };
 
 describe('bundles', () => {
-  it('stay small: the results page under 450 KB minified', () => {
-    expect(bundles.scripts.results.bytes).toBeLessThan(450 * 1024);
+  it('stay small: each page under 450 KB minified, script and style together', async () => {
+    const sizes = await pageSizes();
+    expect(sizes.map(({ page }) => page)).toEqual(expect.arrayContaining(['results', 'leaderboard']));
+    for (const { page, bytes, parts } of sizes) {
+      expect(bytes, page).toBeLessThan(largestPage);
+      // The list of what is in it accounts for nearly all of it.
+      expect(parts.reduce((sum, part) => sum + part.bytes, 0)).toBeGreaterThan(0.95 * bytes);
+    }
     expect(bundles.scripts.leaderboard.bytes).toBeLessThan(bundles.scripts.results.bytes);
   });
 });
