@@ -44,7 +44,7 @@ export function fillText(
     at = to;
   }
   const isCut = ranges.length > 1 || at < text.length;
-  if (at < text.length) children.push(gap(text.length - at));
+  if (at < text.length) children.push(h('span', { class: 'cut' }, ` … ${count(text.length - at)} more characters `));
   if (end) children.push(end);
   if (isCut)
     children.push(
