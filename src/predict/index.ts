@@ -13,6 +13,12 @@ export { type Fit, fitOf, type MeanAndSd, meanAndSd } from './fit.ts';
 export { type Coverage, conformalQuantile, measuredCoverage } from './intervals.ts';
 export { type Mapping, readMapping } from './mapping.ts';
 export { rangeOf as metricRange } from './metric-ranges.ts';
+export {
+  type BenchmarkProposal,
+  type BenchmarkProposals,
+  type NextBenchmarkOptions,
+  nextBenchmarks,
+} from './next-benchmark.ts';
 export { binomial, noiseCeiling, simulatedCeiling } from './noise.ts';
 export { baseline, bestPredictor, predictorOf, predictors } from './predictors.ts';
 export { combineTables, type RecordSources, readRecordFile, readRecords } from './records.ts';

@@ -1,0 +1,143 @@
+/**
+ * Which benchmark of a model to run next: the one whose score would take most uncertainty from the scores that are still
+ * unknown, for what it costs. Scores of a model are a normal distribution (learn/normal.ts); knowing one of them makes the
+ * variance of each other smaller by covariance² / variance, whatever the score turns out to be (Krause, Singh and Guestrin 2008
+ * place sensors by the same rule).
+ */
+import { HumanError } from '../shared/errors.ts';
+import { columnOf } from './columns.ts';
+import { fitNormal, type NormalSettings } from './learn/normal.ts';
+import { openPace } from './learn/pace.ts';
+import { scoreMatrix } from './learn/score-matrix.ts';
+import { cholesky, solveCholesky } from './linear-algebra.ts';
+import { rowOf } from './residuals.ts';
+import type { Configuration, ScoreRecord } from './types.ts';
+
+export interface NextBenchmarkOptions {
+  /** Of running a configuration, in any unit; above 0. Default: 1. */
+  cost?(configuration: Configuration): number;
+  signal?: AbortSignal;
+  settings?: NormalSettings;
+}
+
+export interface BenchmarkProposal {
+  /** What to run. */
+  configuration: Configuration;
+  /** Mean variance of the scores that are unknown now, before and after this one is known; scores from 0 to 1. */
+  before: number;
+  after: number;
+  cost: number;
+}
+
+export interface BenchmarkProposals {
+  /** Scores of the model that are known, and those that are not. */
+  known: number;
+  open: number;
+  /** Largest reduction per cost first. */
+  proposals: BenchmarkProposal[];
+}
+
+/**
+ * @param model name of a model of the records, or a configuration of one without records
+ * @throws HumanError where the model is not known, or the records are of fewer than two models
+ */
+export async function nextBenchmarks(
+  records: readonly ScoreRecord[],
+  model: string | Configuration,
+  { cost = () => 1, signal, settings = { shrinkage: 30, rounds: 15 } }: NextBenchmarkOptions = {},
+): Promise<BenchmarkProposals> {
+  const named = typeof model === 'string' ? records.find((record) => record.model === model) : model;
+  if (!named)
+    throw new HumanError('bad-input', `No record is of the model "${String(model)}".`, {
+      todo: 'Run one benchmark of it, or say its family and size.',
+    });
+  const matrix = scoreMatrix(records);
+  const rows = matrix.rows.size;
+  if (rows < 2)
+    throw new HumanError('bad-input', 'The records are of one model: how its scores hang together cannot be told.', {
+      todo: 'Add results of other models on the same benchmarks.',
+    });
+  const columns = matrix.columns.size;
+  const sizes = matrix.rowExamples.map(matrix.sizes);
+  const width = columns + (sizes[0]?.length ?? 0);
+  const whole = new Float64Array(rows * width);
+  for (const [row, size] of sizes.entries()) {
+    whole.set(matrix.values.subarray(row * columns, (row + 1) * columns), row * width);
+    whole.set(size, row * width + columns);
+  }
+  const normal = await fitNormal(whole, rows, width, settings, openPace(signal));
+  const row = matrix.rows.get(rowOf(named));
+  const isOpen = (column: number): boolean => row === undefined || Number.isNaN(matrix.values[row * columns + column]);
+  const all = Array.from({ length: columns }, (_, column) => column);
+  const open = all.filter(isOpen);
+  // Sizes are known of every model.
+  const known = [
+    ...all.filter((column) => !isOpen(column)),
+    ...Array.from({ length: width - columns }, (_, at) => columns + at),
+  ];
+  const covariance = conditionalCovariance(normal.covariance, width, open, known);
+  const scale = open.map((column) => matrix.deviation[column] as number);
+  for (let i = 0; i < open.length; i++)
+    for (let j = 0; j < open.length; j++)
+      covariance[i * open.length + j] =
+        (covariance[i * open.length + j] as number) * (scale[i] as number) * (scale[j] as number);
+  const examples = new Map(records.map((record) => [matrix.columns.get(columnOf(record)) as number, record]));
+  const { family, model: name, parameters, trainingFlops } = named;
+  const proposals = variancesAfter(covariance, open.length).map(({ before, after }, at): BenchmarkProposal => {
+    const { task, subtask, shots, mode, metric } = examples.get(open[at] as number) as ScoreRecord;
+    const configuration = { family, model: name, parameters, trainingFlops, task, subtask, shots, mode, metric };
+    return { configuration, before, after, cost: cost(configuration) };
+  });
+  const worth = (one: BenchmarkProposal): number => (one.before - one.after) / one.cost;
+  return {
+    known: columns - open.length,
+    open: open.length,
+    proposals: proposals.sort((a, b) => worth(b) - worth(a)),
+  };
+}
+
+/**
+ * Mean variance of n jointly normal values, before and after each of them is known.
+ * @param covariance [n, n]
+ */
+export function variancesAfter(covariance: Float64Array, n: number): { before: number; after: number }[] {
+  let before = 0;
+  for (let i = 0; i < n; i++) before += (covariance[i * n + i] as number) / n;
+  return Array.from({ length: n }, (_, known) => {
+    const variance = covariance[known * n + known] as number;
+    let less = 0;
+    if (variance > 0) for (let i = 0; i < n; i++) less += (covariance[i * n + known] as number) ** 2 / variance / n;
+    return { before, after: Math.max(0, before - less) };
+  });
+}
+
+/**
+ * Covariance of the open values given the known ones: C_oo − C_ok C_kk⁻¹ C_ko.
+ * @param covariance [width, width]
+ * @returns [open, open]
+ */
+export function conditionalCovariance(
+  covariance: Float64Array,
+  width: number,
+  open: readonly number[],
+  known: readonly number[],
+): Float64Array {
+  const entry = (a: number, b: number): number => covariance[a * width + b] as number;
+  const factor = new Float64Array(known.length ** 2);
+  for (const [i, a] of known.entries())
+    for (const [j, b] of known.entries()) factor[i * known.length + j] = entry(a, b);
+  cholesky(factor, known.length);
+  const solved = open.map((a) => {
+    const weights = Float64Array.from(known, (b) => entry(a, b));
+    solveCholesky(factor, known.length, weights);
+    return weights;
+  });
+  const out = new Float64Array(open.length ** 2);
+  for (const [i, a] of open.entries())
+    for (const [j, b] of open.entries()) {
+      let rest = entry(a, b);
+      for (const [k, c] of known.entries()) rest -= ((solved[i] as Float64Array)[k] as number) * entry(c, b);
+      out[i * open.length + j] = rest;
+    }
+  return out;
+}
