@@ -3,8 +3,7 @@
  * are another one in other numbers (normalised by chance, in percents). A predictor that has seen the one gets the other for
  * nothing.
  */
-import { type Column, columnsOf, subtaskOf } from './columns.ts';
-import type { ScoreRecord } from './types.ts';
+import type { Column } from './columns.ts';
 
 /** The last or only word of a name that says that it is a mean. */
 const aggregateWords = new Set(['overall', 'average', 'avg', 'mean', 'aggregate', 'aggregated']);
@@ -13,31 +12,30 @@ const leastModels = 5;
 /** Scores in tables are often rounded to four places. */
 const rounding = 1e-4;
 
-/** Subtasks (as `subtaskOf`) that are means by their names, or named as a task that has other subtasks. */
-export function aggregateNames(records: readonly ScoreRecord[]): Set<string> {
-  const subtasks = new Map<string, ScoreRecord>();
+/** Columns of subtasks that are means by their names, or named as a task that has other subtasks. */
+export function aggregateNames(columns: readonly Column[]): Set<Column> {
   const ofTask = new Map<string, Set<string>>();
-  for (const record of records) {
-    subtasks.set(subtaskOf(record), record);
+  for (const { record } of columns) {
     const others = ofTask.get(record.task) ?? new Set();
     others.add(record.subtask);
     ofTask.set(record.task, others);
   }
-  const named = ({ task, subtask }: ScoreRecord): boolean =>
+  const subtasks = [...ofTask.values()].reduce((sum, { size }) => sum + size, 0);
+  const named = ({ record: { task, subtask } }: Column): boolean =>
     (task === subtask && (ofTask.get(task)?.size ?? 0) > 1) ||
-    (subtasks.size > 2 && [task, subtask].some((name) => aggregateWords.has(words(name).at(-1) ?? '')));
-  return new Set([...subtasks].filter(([, record]) => named(record)).map(([key]) => key));
+    (subtasks > 2 && [task, subtask].some((name) => aggregateWords.has(words(name).at(-1) ?? '')));
+  return new Set(columns.filter(named));
 }
 
 const words = (name: string): string[] => name.toLowerCase().match(/\p{L}+/gu) ?? [];
 
 /**
- * Columns (as `columnOf`) whose every score is the mean of the others of its metric: those of its task, those whose names begin
+ * Columns whose every score is the mean of the others of its metric: those of its task, those whose names begin
  * with its own, or all.
  */
-export function meanColumns(records: readonly ScoreRecord[]): Set<string> {
-  const found = new Set<string>();
-  for (const columns of grouped(columnsOf(records), ({ record: { metric, mode } }) => `${metric}\n${mode}`).values()) {
+export function meanColumns(all: readonly Column[]): Set<Column> {
+  const found = new Set<Column>();
+  for (const columns of grouped(all, ({ record: { metric, mode } }) => `${metric}\n${mode}`).values()) {
     if (columns.length < 3) continue;
     const all = sums(columns);
     const ofTask = sumsOfEach(grouped(columns, ({ record }) => record.task));
@@ -50,7 +48,7 @@ export function meanColumns(records: readonly ScoreRecord[]): Set<string> {
         isMean(column, below.get(task), false) ||
         isMean(column, below.get(subtask), false)
       )
-        found.add(column.key);
+        found.add(column);
     }
   }
   return found;
@@ -111,38 +109,44 @@ function isMean({ scores }: Column, whole: Sums | undefined, included: boolean):
 }
 
 /**
- * Columns (as `columnOf`) that are a + b times an earlier one (preferred metrics first) for all their models. Columns of few
- * models or few different scores prove nothing.
+ * Columns that are a + b times an earlier one (preferred metrics first) for all their models. Columns of few models or few
+ * different scores prove nothing.
  */
-export function derivedColumns(records: readonly ScoreRecord[]): Set<string> {
-  const rows = new Map([...new Set(records.map(({ model }) => model))].map((model, row) => [model, row]));
-  const columns = columnsOf(records)
+export function derivedColumns(all: readonly Column[]): Set<Column> {
+  const rows = new Map<string, number>();
+  for (const { scores } of all) for (const model of scores.keys()) if (!rows.has(model)) rows.set(model, rows.size);
+  const columns = all
     .filter(({ scores }) => scores.size >= leastModels && new Set(scores.values()).size >= leastModels)
     .sort((a, b) => Number(b.record.preferred) - Number(a.record.preferred) || b.scores.size - a.scores.size);
-  const found = new Set<string>();
+  const found = new Set<Column>();
   const kept: { size: number; scores: Float64Array }[] = [];
-  for (const { key, scores } of columns) {
+  for (const column of columns) {
     // The lowest and the highest come first: a line through them is soon refuted by a third.
-    const points = [...scores].map(([model, score]) => ({ row: rows.get(model) ?? 0, score }));
+    const points = [...column.scores].map(([model, score]) => ({ row: rows.get(model) ?? 0, score }));
     points.sort((a, b) => a.score - b.score);
     const last = points.pop();
     if (last) points.splice(1, 0, last);
-    if (kept.some((other) => other.size >= points.length && onLine(points, other.scores))) found.add(key);
+    const at = Int32Array.from(points, ({ row }) => row);
+    const y = Float64Array.from(points, ({ score }) => score);
+    if (kept.some((other) => other.size >= y.length && onLine(at, y, other.scores))) found.add(column);
     else {
       const dense = new Float64Array(rows.size).fill(Number.NaN);
       for (const { row, score } of points) dense[row] = score;
-      kept.push({ size: points.length, scores: dense });
+      kept.push({ size: y.length, scores: dense });
     }
   }
   return found;
 }
 
-/** Whether each point is a + b × x, b > 0; not where an x is missing. */
-function onLine(points: readonly { row: number; score: number }[], x: Float64Array): boolean {
-  const [low, high] = points;
-  if (!low || !high) return false;
-  const from = x[low.row] ?? Number.NaN;
-  const slope = (high.score - low.score) / ((x[high.row] ?? Number.NaN) - from);
+/** Whether each y is a + b × x, b > 0, through the first two; not where an x is missing. */
+function onLine(at: Int32Array, y: Float64Array, x: Float64Array): boolean {
+  const [low, high] = [x[at[0] ?? 0] ?? Number.NaN, x[at[1] ?? 0] ?? Number.NaN];
+  const bottom = y[0] ?? Number.NaN;
+  const slope = ((y[1] ?? Number.NaN) - bottom) / (high - low);
   if (!(slope > 0 && slope < 1e6)) return false;
-  return points.every(({ row, score }) => Math.abs(low.score + slope * ((x[row] ?? Number.NaN) - from) - score) < 1e-6);
+  for (let i = 2; i < y.length; i++) {
+    // Written so that a missing x (NaN) is off the line.
+    if (!(Math.abs(bottom + slope * ((x[at[i] as number] as number) - low) - (y[i] as number)) < 1e-6)) return false;
+  }
+  return true;
 }

@@ -3,7 +3,7 @@
  * repeated configurations, aggregates, and metrics or subtasks that say the same as another in other numbers. The filters of Ye
  * et al. (2023), section 2, are options.
  */
-import { columnOf, subtaskOf } from './columns.ts';
+import { type Column, columnOf, columnsOf, subtaskOf } from './columns.ts';
 import { aggregateNames, derivedColumns, meanColumns } from './derived.ts';
 import type { LeftOutCounter } from './left-out.ts';
 import type { ScoreRecord } from './types.ts';
@@ -63,19 +63,30 @@ export function filteredRecords(
   if (metrics) leave(({ metric }) => (metrics.includes(metric) ? null : 'metrics that were not asked for'));
   if (leastItems !== undefined)
     leave(({ n }) => (n === null || n >= leastItems ? null : `scores of fewer than ${leastItems} items`));
-  if (!filters.keepAggregates) {
-    const named = aggregateNames(records);
-    leave((record) => (named.has(subtaskOf(record)) ? 'aggregates of other records' : null));
-    const means = meanColumns(records);
-    leave((record) => (means.has(columnOf(record)) ? 'aggregates of other records: equal to their mean' : null));
-  }
-  if (!filters.keepDerived) {
-    const derived = derivedColumns(records);
-    leave((record) =>
-      derived.has(columnOf(record)) ? 'scores that follow from another metric or subtask of the same models' : null,
-    );
-  }
+  const unwanted = flattering(records, filters);
+  if (unwanted.size > 0) leave((record) => unwanted.get(columnOf(record)) ?? null);
   return records;
+}
+
+/** Columns that can be computed from others, and why; each step looks at what the one before has left. */
+function flattering(
+  records: readonly ScoreRecord[],
+  { keepAggregates, keepDerived }: RecordFilters,
+): Map<string, string> {
+  const reasons = new Map<string, string>();
+  if (keepAggregates && keepDerived) return reasons;
+  let columns = columnsOf(records);
+  const drop = (some: ReadonlySet<Column>, reason: string): void => {
+    for (const { key } of some) reasons.set(key, reason);
+    columns = columns.filter((column) => !some.has(column));
+  };
+  if (!keepAggregates) {
+    drop(aggregateNames(columns), 'aggregates of other records');
+    drop(meanColumns(columns), 'aggregates of other records: equal to their mean');
+  }
+  if (!keepDerived)
+    drop(derivedColumns(columns), 'scores that follow from another metric or subtask of the same models');
+  return reasons;
 }
 
 function withoutRepeated(records: readonly ScoreRecord[], leftOut: LeftOutCounter): ScoreRecord[] {
