@@ -1,4 +1,6 @@
 /** Many runs at once: the leaderboard, rankings, and what a results page shows. Pure functions over the store's list. */
+export { columnLabels } from './columns.ts';
+export { type ComparedRun, comparisonWarnings } from './comparability.ts';
 export { leaderboardCsv, leaderboardMarkdown } from './export.ts';
 export { type GroupScores, groupTable, type ScoredGroup, scoresOfGroups } from './groups.ts';
 export { type LeaderboardOptions, leaderboard, type RunningRun } from './leaderboard.ts';

@@ -42,12 +42,16 @@ export class GainsSection {
   readonly #choice = dropdown<string>('Run to compare with', (label) => {
     this.#chosen = label;
     this.#refresh();
+    this.stateChanged();
   });
   #columns: MarkedColumn[] = [];
   /** Label of the column to compare with: it stays the same where a run is made again. */
   #chosen: string | null = null;
 
-  constructor(private readonly table: RowTable) {
+  constructor(
+    private readonly table: RowTable,
+    private readonly stateChanged: () => void = () => {},
+  ) {
     this.element = h(
       'section',
       { 'aria-labelledby': 'gains-heading' },
@@ -64,6 +68,14 @@ export class GainsSection {
       ),
       this.#table,
     );
+  }
+
+  /** Label of the column that the others are compared with, where one was chosen; null: the first. */
+  get base(): string | null {
+    return this.#chosen;
+  }
+  set base(label: string | null) {
+    this.#chosen = label;
   }
 
   update(view: ResultsView): void {

@@ -145,6 +145,7 @@ export class Header {
             },
             h('div', { class: 'grow' }, ...lines),
             this.actions.live &&
+              view.columns.length > 0 &&
               button({ label: 'Resume', key: 'resume', appearance: 'primary', onClick: () => this.actions.resume() }),
           ),
         ];

@@ -28,6 +28,15 @@ function messageOf(error: unknown): string {
 const firstItems = 200;
 const moreItems = 5000;
 
+/** What is kept of how the page was left. */
+interface PageState {
+  items: Partial<ItemsState>;
+  shared: { filters?: unknown };
+  /** Label of the column that gains are told against. */
+  base: string | null;
+  scroll: number;
+}
+
 class ResultsPage {
   readonly #host: Host<ResultsPageApi>;
   readonly #table = new RowTable();
@@ -43,7 +52,7 @@ class ResultsPage {
   readonly #comparability = new ComparabilitySection();
   readonly #measures = new MeasuresSection();
   readonly #costs = new CostsSection();
-  readonly #gains = new GainsSection(this.#table);
+  readonly #gains = new GainsSection(this.#table, () => this.#saveSoon());
   readonly #tuning = new TuningSection();
   readonly #causes: CausesSection;
   readonly #itemTable: ItemsSection;
@@ -141,6 +150,11 @@ class ResultsPage {
       event.preventDefault();
       this.#detail.editMark();
     });
+    window.addEventListener('scroll', () => this.#saveSoon(), { passive: true });
+    // What was changed a moment before the page is hidden is kept too.
+    document.addEventListener('visibilitychange', () => {
+      if (document.visibilityState === 'hidden') this.#save();
+    });
     document.addEventListener('keydown', (event) => {
       if (event.key !== '/' || event.target !== document.body) return;
       event.preventDefault();
@@ -148,13 +162,17 @@ class ResultsPage {
     });
   }
   readonly #toast = h('div', { class: 'toast', role: 'status' });
+  /** Where the page stood before it was hidden or closed. */
+  #pendingScroll: number | null = null;
 
   async start(): Promise<void> {
     this.#state.hidden = false;
     this.#state.replaceChildren(progressRing('Loading results'), h('p', { class: 'muted' }, 'Loading results…'));
     try {
       const [view, saved] = await Promise.all([this.#host.api.view(), this.#host.api.loadState().catch(() => null)]);
-      const { items, shared } = (saved ?? {}) as { items?: Partial<ItemsState>; shared?: { filters?: unknown } };
+      const { items, shared, base, scroll } = (saved ?? {}) as Partial<PageState>;
+      if (typeof base === 'string') this.#gains.base = base;
+      if (typeof scroll === 'number') this.#pendingScroll = scroll;
       this.#itemTable.memory = shared?.filters;
       if (items) this.#itemTable.restore(items);
       this.#setView(view);
@@ -273,6 +291,11 @@ class ResultsPage {
     this.#gains.update(this.#view);
     this.#causes.update(this.#view, this.#table);
     this.#marked.update(this.#view);
+    // The page has its height now.
+    if (this.#pendingScroll !== null && this.#table.length > 0) {
+      window.scrollTo(0, this.#pendingScroll);
+      this.#pendingScroll = null;
+    }
   }
 
   #marksChanged(): void {
@@ -311,9 +334,13 @@ class ResultsPage {
 
   #save(): void {
     if (!this.#view) return;
-    this.#host.api
-      .saveState({ state: { items: this.#itemTable.state, shared: { filters: this.#itemTable.memory } } })
-      .catch(() => {});
+    const state: PageState = {
+      items: this.#itemTable.state,
+      shared: { filters: this.#itemTable.memory },
+      base: this.#gains.base,
+      scroll: this.#pendingScroll ?? window.scrollY,
+    };
+    this.#host.api.saveState({ state }).catch(() => {});
   }
 }
 
