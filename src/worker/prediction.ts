@@ -9,6 +9,7 @@ import type { Handlers } from '../shared/rpc.ts';
 import { emptyCells, predictCells } from './prediction-cells.ts';
 import { measureFit } from './prediction-fit.ts';
 import { taskMap } from './prediction-map.ts';
+import { nextBenchmark } from './prediction-next.ts';
 import { type GatheredRecords, RecordReader } from './prediction-records.ts';
 import { searchSmallBench } from './prediction-small-bench.ts';
 
@@ -60,8 +61,9 @@ export function predictionHandlers(): Handlers<PredictionApi> {
         hooks,
       );
     },
-    nextBenchmark: () => {
-      throw new HumanError('unsupported', 'The next benchmark cannot be suggested yet.');
+    nextBenchmark: async ({ places, model }, { signal }) => {
+      const { preferred, report, runs } = await some(places);
+      return nextBenchmark(preferred, model, { runs, digest: report.digest, signal });
     },
     predictCells: async ({ places, predictor, metric, seed, view }, hooks) => {
       const { all } = await some(places);
