@@ -19,6 +19,14 @@ export interface CauseFilter {
 /** For screen readers: what the place in the table or the bar says to the eye. */
 const unseen = (text: string): HTMLElement => h('span', { class: 'visually-hidden' }, text);
 
+/** Fills that figures.css has for causes; the letter tells more of them apart, and those that no colour reaches. */
+const patterns = 8;
+const letterOf = (at: number): string => String.fromCharCode(65 + at);
+
+/** The sign of a cause in the legend and in front of its row: its fill and its letter, as in the bars. */
+const causeMark = (at: number): HTMLElement =>
+  h('span', { class: `cause-mark cause-${at % patterns}`, 'aria-hidden': 'true' }, letterOf(at));
+
 interface Tally {
   id: string;
   mark: ColumnMark;
@@ -128,6 +136,7 @@ export class CausesSection {
     );
     return [
       h('h3', {}, 'Causes of format failures'),
+      ...this.#causeBars(tallies, causes),
       h(
         'div',
         { class: 'scroll-x', tabindex: 0, role: 'region', 'aria-label': 'Causes of format failures, table' },
@@ -151,7 +160,7 @@ export class CausesSection {
               h(
                 'tr',
                 {},
-                h('th', { scope: 'row', title: causeSentences[cause] }, cause),
+                h('th', { scope: 'row', title: causeSentences[cause] }, causeMark(causes.indexOf(cause)), cause),
                 ...tallies.map((tally) => h('td', {}, this.#causeCell(tally, cause, largest))),
               ),
             ),
@@ -159,6 +168,57 @@ export class CausesSection {
         ),
       ),
     ];
+  }
+
+  /** A bar a run as long as its outputs, of which each cause takes its share; what is in the format stays blank. */
+  #causeBars(tallies: readonly Tally[], causes: readonly FailureCause[]): Child[] {
+    return [
+      h(
+        'ul',
+        { class: 'legend' },
+        ...causes.map((cause, at) =>
+          h('li', { title: causeSentences[cause] }, h('span', { class: 'mode-name' }, causeMark(at), cause)),
+        ),
+      ),
+      h(
+        'div',
+        { class: 'stacks cause-stacks' },
+        ...tallies.flatMap((tally) => {
+          const without = tally.n - causes.reduce((sum, cause) => sum + (tally.causes[cause] ?? 0), 0);
+          const rest = h('span', { class: 'segment-rest' });
+          rest.style.flexGrow = String(without);
+          return [
+            columnName(tally.mark),
+            h(
+              'div',
+              { class: 'stack' },
+              ...causes.flatMap((cause, at) => this.#causeSegment(tally, cause, at)),
+              without > 0 && rest,
+            ),
+          ];
+        }),
+      ),
+    ];
+  }
+
+  #causeSegment(tally: Tally, cause: FailureCause, at: number): HTMLElement[] {
+    const n = tally.causes[cause] ?? 0;
+    if (n === 0) return [];
+    const said = `${tally.mark.label}, ${cause}: ${n} of ${tally.n} items, ${percent(share(n, tally.n))}`;
+    const segment = h(
+      'button',
+      {
+        type: 'button',
+        class: `segment cause-segment cause-${at % patterns}`,
+        title: `${said}. ${causeSentences[cause]} Click to show them.`,
+        'data-key': `${tally.id} ${cause} bar`,
+        onclick: () => this.onFilter({ mark: tally.mark, cause }),
+      },
+      unseen(`${said}, `),
+      h('span', { class: 'cause-letter', 'aria-hidden': 'true' }, letterOf(at)),
+    );
+    segment.style.flexGrow = String(n);
+    return [segment];
   }
 
   #causeCell(tally: Tally, cause: FailureCause, largest: number): Child {
