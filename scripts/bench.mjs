@@ -4,7 +4,8 @@
 //   npm run bench                                               the bundled model
 //   npm run bench -- --model DIR --python PYTHON [--hf DIR]     a model of yours, and PyTorch beside it
 //
-//   --only step,build,suffix,decode,open,batch,few-shot,activation,evaluate    some of the benches; evaluate only where asked for
+//   --only step,build,suffix,decode,open,batch,few-shot,activation,evaluate,results-page    some of the benches; the last two
+//                            only where asked for; results-page takes a Chromium (CHROMIUM names one)
 //   --lengths 128,64,256     tokens a row of the tuning step (rows: --batch 8)
 //   --recompute blocks       the tuning step with recomputation too (attention or blocks)
 //   --rounds 5               how often each program is asked
@@ -13,7 +14,7 @@
 //   --python PYTHON          a Python with torch, transformers and peft; --hf: the model's PyTorch folder, default DIR
 //   --data DIR               for evaluate: a folder with GSM8K, BoolQ and ARC-Easy; --python needs lm-eval for it
 //   --tasks boolq_0,boolq_5  for evaluate: some of gsm8k, boolq, arc_easy with 0 and with 5 examples
-//   --items N                for evaluate: at most so many of lm-eval's items
+//   --items N                for evaluate: at most so many of lm-eval's items; for results-page: so many, default 100,000
 //   --transformers-js DIR    a folder where @huggingface/transformers is installed, for decode and open
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -25,8 +26,10 @@ import { decode, opening } from '../bench/decode.mjs';
 import { evaluation } from '../bench/evaluation.mjs';
 import { writeLargeModel } from '../bench/large.mjs';
 import { leastFlops, shapeOf } from '../bench/limit.mjs';
+import { resultsBench } from '../bench/results-page.mjs';
 import { suffixStep } from '../bench/suffix.mjs';
 import { fewShotPrefix, questionText, randomSource, wordProblem } from '../bench/texts.mjs';
+import { findBrowser } from './browser.mjs';
 import { bundleProduct, nodeModule } from './build.mjs';
 import { root, run } from './setup.mjs';
 
@@ -330,6 +333,11 @@ const known = {
   batch: batched,
   'few-shot': fewShot,
   activation,
+  'results-page': () =>
+    resultsBench({
+      ...{ executablePath: findBrowser(), items: Number(options.items ?? 100_000), modes: ['soft-prompt'] },
+      ...{ row, results },
+    }),
   evaluate: (threads) =>
     evaluation({
       ...{ root, product, folder, threads, allocator, batch, results, row, times, progress },
@@ -353,7 +361,8 @@ const { allocatorSettings: allocator } = await import(pathToFileURL(product).hre
 let threads = options.threads ?? '0';
 let contextLength = null;
 let provider = null;
-if (chosen.some((name) => name !== 'activation' && name !== 'build')) {
+const withoutModel = ['activation', 'build', 'results-page'];
+if (chosen.some((name) => !withoutModel.includes(name))) {
   const probe = await engine(threads);
   provider = probe.ready.provider;
   contextLength = probe.ready.contextLength;
