@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest';
+import { familyInName, sizeInName } from '../../src/predict/model-names.ts';
+
+describe('what a name tells', () => {
+  it.each([
+    ['meta-llama/Llama-2-7b-chat-hf', 'Llama-2', 7e9],
+    ['Qwen/Qwen1.5-0.5B', 'Qwen1.5', 0.5e9],
+    ['Qwen/Qwen2.5-14B-Instruct', 'Qwen2.5', 14e9],
+    ['HuggingFaceTB/SmolLM2-135M-Instruct', 'SmolLM2', 135e6],
+    ['mistralai/Mixtral-8x7B-v0.1', 'Mixtral-v0.1', 56e9],
+    ['google/gemma-2-2b-it', 'gemma-2', 2e9],
+    ['EleutherAI/pythia-6.9b', 'pythia', 6.9e9],
+    ['stories260K', 'stories260K', null],
+    ['openai-community/gpt2-xl', 'gpt2-xl', null],
+    ['C:\\models\\OPT-1.3b', 'OPT', 1.3e9],
+    ['7b', '7b', 7e9],
+  ])('%s: %s, %d', (name, family, size) => {
+    expect([familyInName(name), sizeInName(name)]).toEqual([family, size]);
+  });
+});
