@@ -34,7 +34,7 @@ export function popover(label: string, title: string, content: () => Child[]): P
     opener.setAttribute('aria-expanded', 'true');
     document.addEventListener('pointerdown', elsewhere);
     document.addEventListener('focusin', elsewhere);
-    panel.querySelector<HTMLElement>('vscode-text-field, input, button, vscode-button')?.focus();
+    panel.querySelector<HTMLElement>('input, button, vscode-button')?.focus();
   };
   const close = (back: boolean): void => {
     if (panel.hidden) return;

@@ -1,29 +1,12 @@
 /**
- * The controls of all pages. The toolkit behind them is deprecated: only this module knows it, so that it can be
- * swapped for another set of elements without touching a page.
+ * The controls of all pages, in the editor's look. They stand in for the webview UI toolkit, which is deprecated and took a
+ * quarter of the largest page: the same names of elements, and what they look like is in controls.css. Only this module
+ * makes controls, so that they can be swapped for another set without touching a page.
  */
-// must come before the toolkit
-import './nonce.ts';
-import {
-  type Button,
-  type Dropdown,
-  provideVSCodeDesignSystem,
-  type TextField,
-  vsCodeButton,
-  vsCodeDropdown,
-  vsCodeOption,
-  vsCodeProgressRing,
-  vsCodeTextField,
-} from '@vscode/webview-ui-toolkit';
+import { h } from './dom.ts';
 import { type IconName, icon } from './icons.ts';
 
-provideVSCodeDesignSystem().register(
-  vsCodeButton(),
-  vsCodeDropdown(),
-  vsCodeOption(),
-  vsCodeProgressRing(),
-  vsCodeTextField(),
-);
+export { type DropdownControl, dropdown } from './select.ts';
 
 export interface ButtonOptions {
   label: string;
@@ -35,8 +18,10 @@ export interface ButtonOptions {
 }
 
 export function button({ label, icon: name, appearance = 'secondary', key, onClick }: ButtonOptions): HTMLElement {
-  const element = document.createElement('vscode-button') as Button;
+  const element = document.createElement('vscode-button');
   element.setAttribute('appearance', name ? 'icon' : appearance);
+  element.setAttribute('role', 'button');
+  element.tabIndex = 0;
   if (name) {
     element.append(icon(name));
     element.setAttribute('aria-label', label);
@@ -44,62 +29,17 @@ export function button({ label, icon: name, appearance = 'secondary', key, onCli
   } else element.textContent = label;
   if (key) element.dataset.key = key;
   element.addEventListener('click', onClick);
-  return element;
-}
-
-export interface DropdownControl<Value extends string> {
-  element: HTMLElement;
-  /** Names it anew. */
-  name(label: string): void;
-  /** Replaces the options where they differ, and shows `value` as chosen without calling back. */
-  set(options: readonly { value: Value; label: string }[], value: Value): void;
-}
-
-export function dropdown<Value extends string>(
-  label: string,
-  onChange: (value: Value) => void,
-): DropdownControl<Value> {
-  const element = document.createElement('vscode-dropdown') as Dropdown;
-  const name = (text: string): void => {
-    element.setAttribute('aria-label', text);
-    element.title = text;
-  };
-  name(label);
-  let shown = '';
-  let current = '';
-  element.addEventListener('change', () => {
-    // The toolkit also reports what the program set.
-    if (element.value === current) return;
-    current = element.value;
-    onChange(element.value as Value);
+  // As a button of the browser: Enter when it is pressed, the space bar when it is let go.
+  element.addEventListener('keydown', (event) => {
+    if (event.target !== element || (event.key !== 'Enter' && event.key !== ' ')) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (event.key === 'Enter') element.click();
   });
-  return {
-    element,
-    name,
-    set(options, value) {
-      const signature = JSON.stringify(options);
-      current = value;
-      if (signature !== shown) {
-        shown = signature;
-        element.replaceChildren(
-          ...options.map(({ value: each, label: text }) => {
-            const option = document.createElement('vscode-option');
-            option.setAttribute('value', each);
-            option.textContent = text;
-            if (each === value) option.setAttribute('selected', '');
-            return option;
-          }),
-        );
-      }
-      // The toolkit reads its options a moment after they are put in.
-      queueMicrotask(() => {
-        if (element.value !== current) element.value = current;
-      });
-      requestAnimationFrame(() => {
-        if (element.value !== current) element.value = current;
-      });
-    },
-  };
+  element.addEventListener('keyup', (event) => {
+    if (event.target === element && event.key === ' ') element.click();
+  });
+  return element;
 }
 
 export interface TextFieldControl {
@@ -111,26 +51,36 @@ export interface TextFieldControl {
 }
 
 export function textField(label: string, placeholder: string, onInput: (value: string) => void): TextFieldControl {
-  const element = document.createElement('vscode-text-field') as TextField;
-  element.setAttribute('aria-label', label);
-  element.setAttribute('placeholder', placeholder);
-  element.setAttribute('spellcheck', 'false');
-  element.addEventListener('input', () => onInput(element.value));
+  const input = h('input', {
+    type: 'text',
+    'aria-label': label,
+    placeholder,
+    spellcheck: 'false',
+    autocomplete: 'off',
+  });
+  const element = document.createElement('vscode-text-field');
+  element.append(input);
+  element.focus = (options) => input.focus(options);
+  input.addEventListener('input', () => onInput(input.value));
   return {
     element,
     get value() {
-      return element.value ?? '';
+      return input.value;
     },
     set value(text) {
-      if (element.value !== text) element.value = text;
+      if (input.value !== text) input.value = text;
     },
     setInvalid(describedBy) {
       element.classList.toggle('invalid', describedBy !== null);
-      const inner = element.shadowRoot?.querySelector('input');
-      if (describedBy === null) inner?.removeAttribute('aria-invalid');
-      else inner?.setAttribute('aria-invalid', 'true');
+      if (describedBy === null) {
+        input.removeAttribute('aria-invalid');
+        input.removeAttribute('aria-describedby');
+      } else {
+        input.setAttribute('aria-invalid', 'true');
+        input.setAttribute('aria-describedby', describedBy);
+      }
     },
-    focus: () => element.focus(),
+    focus: () => input.focus(),
   };
 }
 
