@@ -272,7 +272,7 @@ describe.skipIf(!browserPath)('results page', () => {
       },
       { view: { ...data.view, job: null, columns: [full.result] }, run: full.result.run.id, items: full.records },
     );
-    await expect.poll(() => countText(page)).toBe('300 outputs');
+    await expect.poll(() => countText(page), { timeout: 10_000 }).toBe('300 outputs');
     expect(await page.locator('.job').isVisible()).toBe(false);
     expect(problems).toEqual([]);
     await page.context().close();
