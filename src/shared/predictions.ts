@@ -200,18 +200,21 @@ export interface SmallBenchResult {
 export interface NextBenchmarkRow {
   task: string;
   subtask: string;
+  /** Shots and mode, where the records differ in them. */
+  setting: string;
   /** Mean variance of the scores still unknown, before and after this one is known; scores from 0 to 1. */
   before: number;
   after: number;
-  /** Items to run, relative where nobody says how many there are; the unit is in `NextBenchmark.costUnit`. */
+  /** In `NextBenchmark.costUnit`. */
   cost: number;
 }
 
 export interface NextBenchmark {
   model: string;
-  /** Subtasks that have a score of the model, and those that have none. */
+  /** Subtasks (in one setting each) that have a score of the model, and those that have none. */
   known: number;
   open: number;
+  /** `minutes` as runs of this workspace took them, else `items`. */
   costUnit: string;
   /** Best first: largest reduction of variance per cost. */
   rows: NextBenchmarkRow[];

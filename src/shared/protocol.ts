@@ -381,7 +381,8 @@ export type PredictionApi = {
     SmallBenchResult,
     PredictionProgress & { best: SmallBenchResult }
   >;
-  nextBenchmark: Method<{ places: RecordPlaces; model: string; seed: number }, NextBenchmark, PredictionProgress>;
+  /** @param model empty: the one with the fewest scores */
+  nextBenchmark: Method<{ places: RecordPlaces; model: string }, NextBenchmark, PredictionProgress>;
   /** Scores of the leaderboard's empty cells, by the run index of these stores. */
   predictCells: Method<
     { places: RecordPlaces; predictor: string; metric: string; seed: number; view: LeaderboardView },

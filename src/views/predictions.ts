@@ -218,7 +218,7 @@ export class Predictions implements vscode.Disposable {
       }
       case 'next':
         return this.#keep({
-          next: await call.nextBenchmark({ places, model: wanted.model, seed }, { signal, onProgress }),
+          next: await call.nextBenchmark({ places, model: wanted.model }, { signal, onProgress }),
         });
     }
   }

@@ -1,41 +1,77 @@
-/** The next benchmark to run of a model, for the predictor page. */
+/** The next benchmark of a model, as the predictor page shows it. */
 import { nextBenchmarks, type ScoreRecord, subtaskCosts } from '../predict/index.ts';
 import type { RunFolder } from '../runs/index.ts';
-import type { NextBenchmark, NextBenchmarkRow } from '../shared/predictions.ts';
+import type { NextBenchmark, RecordsReport } from '../shared/predictions.ts';
 
-/**
- * @param records of one metric a subtask
- * @param runs tell what benchmarks cost; without any, items do
- */
+/** More rows than these are no proposal any more. */
+const mostRows = 100;
+
+/** @param model empty: the one with the fewest scores */
 export async function nextBenchmark(
   records: readonly ScoreRecord[],
-  model: string,
-  { runs, digest, signal }: { runs: readonly RunFolder[]; digest: string; signal: AbortSignal },
+  { model, runs, report }: { model: string; runs: readonly RunFolder[]; report: RecordsReport },
+  hooks: { signal: AbortSignal; progress(progress: { message: string; fraction: number | null }): void },
 ): Promise<NextBenchmark> {
-  const items = new Map<string, number[]>();
-  const subtasks = [...new Map(records.map((record) => [keyOf(record), record])).values()].map(
-    ({ task, subtask, metric }) => ({ name: subtask, task, subtask, metric, items: null as number | null }),
-  );
-  for (const record of records)
-    if (record.n !== null) items.set(keyOf(record), [...(items.get(keyOf(record)) ?? []), record.n]);
-  for (const one of subtasks) {
-    const counts = items.get(keyOf(one));
-    if (counts) one.items = counts.reduce((sum, value) => sum + value, 0) / counts.length;
-  }
-  const { costs, unit } = subtaskCosts({ subtasks }, runs);
-  const costOf = new Map(subtasks.map((one, at) => [keyOf(one), Math.max(1e-9, costs[at] ?? 1)]));
-  const { known, open, proposals } = await nextBenchmarks(records, model, {
-    signal,
-    cost: (configuration) => costOf.get(keyOf(configuration)) ?? 1,
-  });
-  // A subtask in several settings stands once, in the one that tells most.
-  const rows = new Map<string, NextBenchmarkRow>();
-  for (const { configuration, before, after, cost } of proposals) {
-    const { task, subtask } = configuration;
-    const key = keyOf(configuration);
-    if (!rows.has(key)) rows.set(key, { task, subtask, before, after, cost });
-  }
-  return { model, known, open, costUnit: unit, rows: [...rows.values()], digest };
+  const name = model || (fewest(report.models)?.model ?? '');
+  hooks.progress({ message: `How scores hang together, for ${name}`, fraction: null });
+  await new Promise((resolve) => setImmediate(resolve));
+  const { costOf, unit } = costs(records, runs);
+  const { known, open, proposals } = await nextBenchmarks(records, name, { cost: costOf, signal: hooks.signal });
+  return {
+    model: name,
+    known,
+    open,
+    costUnit: unit,
+    rows: proposals
+      .slice(0, mostRows)
+      .map(({ configuration: { task, subtask, shots, mode }, before, after, cost }) => ({
+        task,
+        subtask,
+        setting: setting(records, shots, mode),
+        before,
+        after,
+        cost,
+      })),
+    digest: report.digest,
+  };
 }
 
-const keyOf = ({ task, subtask }: { task: string; subtask: string }): string => `${task}\n${subtask}`;
+const fewest = (models: RecordsReport['models']): RecordsReport['models'][number] | undefined =>
+  models.reduce<RecordsReport['models'][number] | undefined>(
+    (least, one) => (!least || one.records < least.records ? one : least),
+    undefined,
+  );
+
+/** What tells the settings of a task apart, where the records have several. */
+function setting(records: readonly ScoreRecord[], shots: number, mode: string | null): string {
+  const several = (of: (record: ScoreRecord) => unknown): boolean => new Set(records.map(of)).size > 1;
+  return [several((one) => one.mode) && mode, several((one) => one.shots) && `${shots}-shot`]
+    .filter(Boolean)
+    .join(', ');
+}
+
+/** Minutes that runs of this workspace took, else items, of each subtask. */
+function costs(
+  records: readonly ScoreRecord[],
+  runs: readonly RunFolder[],
+): { costOf(of: { task: string; subtask: string }): number; unit: string } {
+  const found = new Map<string, { name: string; task: string; subtask: string; metric: string; counts: number[] }>();
+  const key = ({ task, subtask }: { task: string; subtask: string }): string => `${task}\n${subtask}`;
+  for (const { task, subtask, metric, n } of records) {
+    const entry = found.get(key({ task, subtask })) ?? { name: subtask, task, subtask, metric, counts: [] };
+    if (n !== null) entry.counts.push(n);
+    found.set(key({ task, subtask }), entry);
+  }
+  const { costs: each, unit } = subtaskCosts(
+    {
+      subtasks: [...found.values()].map(({ counts, ...subtask }) => ({
+        ...subtask,
+        items: counts.length > 0 ? counts.reduce((sum, n) => sum + n, 0) / counts.length : null,
+      })),
+    },
+    runs,
+  );
+  const perUnit = unit === 'seconds' ? 60 : 1;
+  const byKey = new Map([...found.keys()].map((one, at) => [one, (each[at] ?? perUnit) / perUnit]));
+  return { costOf: (of) => byKey.get(key(of)) ?? 1, unit: unit === 'seconds' ? 'minutes' : unit };
+}

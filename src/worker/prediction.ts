@@ -61,9 +61,9 @@ export function predictionHandlers(): Handlers<PredictionApi> {
         hooks,
       );
     },
-    nextBenchmark: async ({ places, model }, { signal }) => {
+    nextBenchmark: async ({ places, model }, hooks) => {
       const { preferred, report, runs } = await some(places);
-      return nextBenchmark(preferred, model, { runs, digest: report.digest, signal });
+      return nextBenchmark(preferred, { model, runs, report }, hooks);
     },
     predictCells: async ({ places, predictor, metric, seed, view }, hooks) => {
       const { all } = await some(places);

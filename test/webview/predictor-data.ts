@@ -233,6 +233,7 @@ export function predictorView(): PredictorView {
       rows: tasks.slice(0, 15).map((task, index) => ({
         task,
         subtask: task,
+        setting: index === 3 ? 'few-shot' : '',
         before: 0.0144,
         after: 0.0049 + 0.0005 * index,
         cost: 100 + 25 * index,

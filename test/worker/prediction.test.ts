@@ -187,6 +187,23 @@ describe('the prediction process', () => {
     expect(none.message).toContain('between the cheapest task and all 12 tasks');
   });
 
+  it('suggests the next benchmark of the model with the fewest scores, best for its cost first', async () => {
+    const file = join(folder, 'few.csv');
+    const known = new Set(['recall_0', 'reasoning_1']);
+    const rows = table()
+      .split('\n')
+      .filter((row) => !row.startsWith('Delta-13b') || known.has(row.split(',')[3] ?? ''));
+    await writeFile(file, rows.join('\n'));
+    const next = await process.call.nextBenchmark({ places: { storeFolders: [], files: [file] }, model: '' });
+    expect(next).toMatchObject({ model: 'Delta-13b', known: 2, open: 10, costUnit: 'items' });
+    expect(next.rows).toHaveLength(10);
+    const worth = next.rows.map(({ before, after, cost }) => (before - after) / cost);
+    expect(worth).toEqual([...worth].sort((a, b) => b - a));
+    expect(worth.at(-1)).toBeGreaterThan(0);
+    // Each is weighed against the same uncertainty.
+    expect(new Set(next.rows.map(({ before }) => before)).size).toBe(1);
+  });
+
   it('says what is missing: records, a predictor, a search', async () => {
     const empty = { storeFolders: [], files: [] };
     const fit = { places: empty, predictor: 'additive', folds: 5, seed: 1 };

@@ -1,6 +1,7 @@
 /** Which benchmark next: what a model should be run on so that its other scores become surest, per unit of cost. */
 import {
   type NextBenchmark,
+  type NextBenchmarkRow,
   type PredictionSettings,
   type PredictorView,
   subtaskName,
@@ -79,7 +80,7 @@ function contentOf(next: NextBenchmark): Child[] {
       { class: 'words' },
       h('strong', {}, visible(next.model)),
       ` has scores on ${counted(next.known, 'task')}; ${counted(next.open, 'task')} are open. Run `,
-      h('strong', {}, visible(subtaskName(first))),
+      h('strong', {}, visible(nameOf(first))),
       ` next: it takes the typical error of the open scores from ${pointsText(Math.sqrt(first.before))} to ${pointsText(Math.sqrt(first.after))} points${hasCosts ? ', the most for its cost' : ''}.`,
     ),
     table(
@@ -93,7 +94,7 @@ function contentOf(next: NextBenchmark): Child[] {
       next.rows
         .slice(0, rowsShown)
         .map((row) => [
-          visible(subtaskName(row)),
+          visible(nameOf(row)),
           bar(gain(row), best),
           pointsText(Math.sqrt(row.after)),
           ...(hasCosts ? [row.cost.toLocaleString('en-US', { maximumSignificantDigits: 3 })] : []),
@@ -104,6 +105,8 @@ function contentOf(next: NextBenchmark): Child[] {
       h('p', { class: 'note' }, `The first ${rowsShown} of ${counted(next.rows.length, 'benchmark')}.`),
   ];
 }
+
+const nameOf = (row: NextBenchmarkRow): string => `${subtaskName(row)}${row.setting ? `, ${row.setting}` : ''}`;
 
 const gain = ({ before, after }: { before: number; after: number }): number =>
   before > 0 ? Math.max(0, (before - after) / before) : 0;
