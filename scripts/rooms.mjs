@@ -129,8 +129,6 @@ for (const file of files(join(root, 'webview'))) {
     const line = source.slice(0, match.index).split('\n').length;
     const say = (text) => problems.push(`${relative(root, file)}:${line}: ${text}`);
     if (target === 'vscode' || target.startsWith('node:')) say(`a page may not import "${target}"`);
-    if (target.startsWith('@vscode/webview-ui-toolkit') && relative(root, file) !== join('webview', 'ui.ts'))
-      say('only webview/ui.ts may import the UI toolkit');
     if (target.startsWith('.')) {
       const to = relative(root, resolve(dirname(file), target)).split(sep);
       if (to[0] === 'src' && !pure.includes(to[1]))
