@@ -194,6 +194,24 @@ describe.skipIf(!browserPath)('details of an item', () => {
     await page.context().close();
   });
 
+  it('unfold further outputs to their whole text, with what ended them', async () => {
+    const all = data();
+    const run = all.view.columns[0]?.run.id;
+    const entry = all.details.find(({ index }) => index === 3)?.records.find((each) => each.run === run);
+    if (entry)
+      entry.record = {
+        ...entry.record,
+        repeats: [{ output: `Second.\n${'more '.repeat(60)}`, outputTokens: 62, stop: { reason: 'length' } }],
+      };
+    const { page } = await open(all, { index: 3, mode: 'zero-shot' });
+    await page.locator('.repeats summary', { hasText: 'Second. ⏎ more' }).click();
+    const text = page.locator('.repeats .excerpt');
+    await text.waitFor();
+    expect(await text.textContent()).toContain('more … token limit');
+    expect(await page.locator('.repeats').textContent()).toContain('62 tokens, cut off at the token limit');
+    await page.context().close();
+  });
+
   it('have the other runs beside each other, as they are or as what differs', async () => {
     const { page } = await open(data(), { index: 3, mode: 'zero-shot' });
     const cards = page.locator('.other');

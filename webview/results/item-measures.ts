@@ -4,7 +4,10 @@ import type { ItemRow } from '../../src/shared/protocol.ts';
 import type { ItemRecord, MetricValue } from '../../src/shared/results.ts';
 import { type Child, h } from '../dom.ts';
 import { count } from '../format.ts';
-import { oneLine, visible } from '../text.ts';
+import { oneLine } from '../text.ts';
+import { stopMark } from './detail-output.ts';
+import { fillText } from './long-text.ts';
+import { stopSentence } from './stop-words.ts';
 
 /** A metric's value of one item: a number as such; what an aggregation takes is told by its parts. */
 function valueText(value: MetricValue | undefined): string {
@@ -61,23 +64,33 @@ export function itemLikelihoods({ choices, likelihoods = [], generated }: ItemRo
   ];
 }
 
-/** Outputs behind the first, where the benchmark asks for several. */
+/** Outputs behind the first, where the benchmark asks for several; each unfolds to its whole text. */
 export function furtherOutputs({ repeats = [] }: Pick<ItemRecord, 'repeats'>): Child[] {
   if (repeats.length === 0) return [];
   return [
-    h('h4', {}, `Further outputs (${repeats.length})`),
+    h('h5', {}, `Further outputs (${repeats.length})`),
     h(
       'ol',
-      { class: 'others', start: 2 },
-      ...repeats.map(({ output, outputTokens, stop }) =>
-        h(
-          'li',
-          { title: `${count(outputTokens)} tokens, ended by ${stop.reason}` },
-          h('bdi', { class: 'mono' }, output === '' ? '(empty)' : visible(oneLine(output, 300))),
-        ),
-      ),
+      { class: 'repeats', start: 2 },
+      ...repeats.map((repeat, number) => h('li', {}, furtherOutput(repeat, number))),
     ),
   ];
+}
+
+function furtherOutput(repeat: NonNullable<ItemRecord['repeats']>[number], number: number): HTMLElement {
+  const { output, outputTokens } = repeat;
+  const details = h(
+    'details',
+    { 'data-key': `repeat-${number}` },
+    h('summary', {}, h('bdi', { class: 'mono', dir: 'auto' }, output === '' ? '(empty)' : oneLine(output, 120))),
+  );
+  details.addEventListener('toggle', () => {
+    if (!details.open || details.childElementCount > 1) return;
+    const text = h('pre', { class: 'text excerpt', dir: 'auto' });
+    fillText(text, output, undefined, stopMark(repeat));
+    details.append(text, h('p', { class: 'muted small' }, `${count(outputTokens)} tokens, ${stopSentence(repeat)}`));
+  });
+  return details;
 }
 
 /** The candidates with their likelihoods: which is the likeliest, which are right. */
