@@ -98,10 +98,15 @@ describe.skipIf(!browserPath)('runs compared on a page', { timeout: 60_000 }, ()
     expect(sentences[1]).toContain('On the 80 items of both');
     expect(sentences[1]).toContain('corrected for 2 comparisons (Holm)');
     await page.locator('summary', { hasText: 'Figures of the paired comparison' }).click();
-    const figures = await page.locator('table.comparison tbody tr').allTextContents();
-    expect(figures).toHaveLength(2);
     expect(await page.locator('table.comparison thead th').allTextContents()).toEqual([
       'against SmolLM2 · 2026-05-01',
+      'SmolLM2 · 2026-05-03',
+      'stories260k <b>',
+    ]);
+    const figures = await page
+      .locator('table.comparison tbody th')
+      .evaluateAll((all) => all.map((each) => each.firstChild?.textContent));
+    expect(figures).toEqual([
       'Items',
       'Only base',
       'Only this',
@@ -111,6 +116,10 @@ describe.skipIf(!browserPath)('runs compared on a page', { timeout: 60_000 }, ()
       'McNemar p',
       'Holm p',
       'Detectable',
+    ]);
+    expect(await page.locator('table.comparison tbody tr').first().locator('td').allTextContents()).toEqual([
+      '120',
+      '80',
     ]);
     expect(await page.locator('table.costs thead th').allTextContents()).toEqual([
       'Run',

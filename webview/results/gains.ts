@@ -236,18 +236,18 @@ function figuresTable(base: MarkedColumn, compared: readonly Compared[]): HTMLEl
             'tr',
             {},
             h('th', { scope: 'col' }, `against ${base.mark.label}`),
-            ...comparisonFigures.map(({ label, title }) => h('th', { scope: 'col', class: 'number', title }, label)),
+            ...rows.map(({ column }) => h('th', { scope: 'col', class: 'number' }, columnName(column.mark))),
           ),
         ),
         h(
           'tbody',
           {},
-          ...rows.map(({ column, ...each }) =>
+          ...comparisonFigures.map(({ label, title, of }) =>
             h(
               'tr',
               {},
-              h('th', { scope: 'row' }, columnName(column.mark)),
-              ...comparisonFigures.map(({ of }) => h('td', { class: 'number' }, of(each))),
+              h('th', { scope: 'row' }, label, h('span', { class: 'sub comparison-figure' }, title)),
+              ...rows.map((each) => h('td', { class: 'number' }, of(each))),
             ),
           ),
         ),
