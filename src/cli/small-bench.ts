@@ -6,6 +6,7 @@ import { HumanError } from '../shared/errors.ts';
 import { makeFolder, writeWhole } from '../system/index.ts';
 import type { Given } from './arguments.ts';
 import { type Command, commonOptions, exitCodes, operands } from './command.ts';
+import { filterOptions, filtersOf, namesIn, recordLines, recordOptions, recordsOf, shareProgress } from './records.ts';
 import { benchLines, listLines } from './small-bench-tables.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -22,9 +23,8 @@ export const smallBenchCommand: Command = {
     'Ctrl-C ends the search and prints the best so far.',
   ].join('\n'),
   options: {
-    records: { type: 'texts', value: 'FILE', help: 'scores: CSV, JSON or a mapping file; may be given several times' },
-    mapping: { type: 'text', value: 'FILE', help: 'says what the columns of the tables are' },
-    runs: { type: 'text', value: 'DIR', help: 'folder that holds runs/: their scores, and the time that they took' },
+    ...recordOptions,
+    runs: { ...recordOptions.runs, help: 'folder that holds runs/: their scores, and the time that they took' },
     budgets: { type: 'text', value: 'N,N', help: `numbers of subtasks (default: ${studyBudgets.join(',')})` },
     minutes: {
       type: 'whole',
@@ -47,6 +47,7 @@ export const smallBenchCommand: Command = {
       value: 'FILE',
       help: 'write the best list of the largest budget as a group file (.yaml) for this program and lm-evaluation-harness',
     },
+    ...filterOptions,
     ...commonOptions,
   },
   run: smallBench,
@@ -56,27 +57,23 @@ async function smallBench(given: Given, terminal: Terminal): Promise<number> {
   operands(given, [] as const);
   const predict = await import('../predict/index.ts');
   const chosen = searchesOf(given, predict.searches);
-  const files = given.texts('records').map((file) => resolve(file));
-  const store = given.text('runs');
-  if (files.length === 0 && store === undefined)
-    throw new HumanError('bad-input', 'There are no records to choose by.', {
-      todo: 'Give files with --records FILE, or a folder of runs with --runs DIR.',
-    });
-  const mappingFile = given.text('mapping');
-  const mapping = mappingFile === undefined ? undefined : await predict.readMapping(resolve(mappingFile));
   const predictor = predictorOf(given, 'predictor', predict.predictors);
   const vectors = predictorOf(given, 'vectors', predict.predictors, 'svd');
   const exportFile = given.text('export-group');
   if (exportFile !== undefined && !/\.ya?ml$/i.test(exportFile))
     throw new HumanError('bad-input', `A group file ends with .yaml, unlike ${exportFile}.`);
+  const read = await recordsOf(given, await filtersOf(given));
+  if (!terminal.json) for (const line of recordLines(read)) terminal.note(line);
+  const store = given.text('runs');
   const runs = store === undefined ? [] : (await openRunStore(resolve(store)).list()).runs;
-  const read = await predict.readRecords({ runs, files, ...(mapping && { mapping }) });
   const table = predict.scoreTable(read.records);
   const costs = predict.subtaskCosts(table, runs);
   const budgets = budgetsOf(given, table, costs, predict.countBudgets);
-  for (const { reason, count, examples } of [...read.leftOut, ...table.leftOut])
-    terminal.note(`Left out: ${count} ${reason} (${examples.join('; ')}${count > examples.length ? '; …' : ''})`);
-  terminal.note(`${table.rows.length} models and settings × ${table.subtasks.length} subtasks`);
+  if (!terminal.json) {
+    for (const { reason, count, examples } of table.leftOut)
+      terminal.note(`Left out: ${count} ${reason} (${examples[0] ?? ''}${count > 1 ? '; …' : ''}).`);
+    terminal.note(`${table.rows.length} models and settings × ${table.subtasks.length} subtasks`);
+  }
   if (given.number('minutes') !== undefined && costs.measured < table.subtasks.length)
     terminal.note(
       `Note: ${costs.measured} of ${table.subtasks.length} subtasks have been run; the time of the others is estimated by their items.`,
@@ -84,7 +81,7 @@ async function smallBench(given: Given, terminal: Terminal): Promise<number> {
 
   const { signal } = terminal.surroundings;
   const seed = given.number('seed') ?? 0;
-  const progress = progressOf(terminal);
+  const progress = shareProgress(terminal);
   const found = await predict.findSmallBenches(table, chosen, budgets, {
     seed,
     evaluations: given.number('evaluations') ?? 1000,
@@ -102,13 +99,19 @@ async function smallBench(given: Given, terminal: Terminal): Promise<number> {
     const { groups } = predict.foldGroups(table, 6);
     for (const { title, points } of found.curves)
       for (const point of points) {
-        if (signal.aborted) break;
         const message = `${predictor.title}: ${title}, ${point.budget}`;
-        const options = { seed, signal, progress: (done: number) => progress.show(message, done) };
-        full.set(
-          point,
-          await predict.predictorRecovery(table, read.records, predictor, groups, () => point.positions, options),
-        );
+        const measured = await predict
+          .predictorRecovery(table, read.records, predictor, groups, (group) => point.nested?.[group] ?? [], {
+            seed,
+            signal,
+            progress: (done) => progress.show(message, done),
+          })
+          .catch((thrown) => {
+            if (!signal.aborted) throw thrown;
+            found.ended = 'stopped';
+            return null;
+          });
+        if (measured) full.set(point, measured);
       }
   }
   progress.clear();
@@ -147,7 +150,7 @@ const budgetUnit = (given: Given, unit: 'seconds' | 'items'): 'subtasks' | 'seco
   given.number('minutes') === undefined ? 'subtasks' : unit;
 
 function searchesOf(given: Given, all: readonly SubsetSearch[]): SubsetSearch[] {
-  const asked = (given.text('search') ?? 'greedy,kmeans').split(',').map((name) => name.trim());
+  const asked = namesIn(given.text('search') ?? 'greedy,kmeans');
   if (asked.includes('all')) return [...all];
   return asked.map((name) => {
     const found = all.find((one) => one.name === name);
@@ -242,25 +245,4 @@ async function exportGroup(
       ],
     }),
   );
-}
-
-/** One line that is updated on a terminal; plain lines now and then elsewhere. */
-function progressOf(terminal: Terminal): { show(message: string, fraction: number): void; clear(): void } {
-  const { stderr } = terminal.surroundings;
-  const live = Boolean(stderr.isTTY) && !terminal.quiet;
-  const seconds = live ? 0.1 : 10;
-  let shown = Number.NEGATIVE_INFINITY;
-  return {
-    show(message, fraction) {
-      const now = performance.now() / 1000;
-      if (now - shown < seconds) return;
-      shown = now;
-      const line = `${Math.round(fraction * 100)} % ${message}`;
-      if (live) stderr.write(`\r${line.slice(0, (stderr.columns ?? 80) - 1)}\u001b[K`);
-      else terminal.note(line);
-    },
-    clear() {
-      if (live) stderr.write('\r\u001b[K');
-    },
-  };
 }

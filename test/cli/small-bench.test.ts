@@ -121,7 +121,7 @@ describe('softbench small-bench', () => {
   });
 
   it.each([
-    [[], 'There are no records to choose by.'],
+    [[], 'There are no records to predict from.'],
     [['--records', 'scores.csv', '--search', 'gredy'], 'There is no search "gredy".'],
     [['--records', 'scores.csv', '--budgets', '4,x'], '"x" is none'],
     [['--records', 'scores.csv', '--budgets', '24'], 'nothing is left to foretell'],

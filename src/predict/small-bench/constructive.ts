@@ -11,7 +11,8 @@ function* greedyBy(
   let state = objective.start();
   const cheapest = Math.min(...budget.costs);
   const most = Math.max(1, budget.limit / Math.max(cheapest, budget.limit / budget.costs.length));
-  yield { subset: [], value: state.value, done: 0 };
+  // Of use only where it is stopped at once.
+  yield { subset: [], value: state.value, done: 0, provisional: true };
   for (;;) {
     const open = affordable(budget, state.selected);
     if (open.length === 0) return state;
@@ -98,7 +99,13 @@ export const beamSearch: SubsetSearch = {
           const key = [...from.selected, add].sort((a, b) => a - b).join(' ');
           if (!found.has(key)) found.set(key, { from, add, value: values[add] as number });
         }
-        yield { subset: from.selected, value: from.value, done: Math.min(1, (size - 1) / most) };
+        // So that it can be stopped between two.
+        yield {
+          subset: from.selected,
+          value: from.value,
+          done: Math.min(1, (size - 1) / most),
+          ...(size === 1 && { provisional: true as const }),
+        };
       }
       if (found.size === 0) return;
       beam = [...found.values()]

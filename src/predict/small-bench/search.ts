@@ -65,7 +65,7 @@ export interface SearchOptions {
   /** Default: 1000. */
   evaluations?: number;
   signal?: AbortSignal;
-  /** Longest time, in seconds. */
+  /** Longest time, in seconds; it goes on until there is a subtask at all. */
   seconds?: number;
   /** The best so far; called when it has changed, and now and then. */
   progress?(found: FoundSubset): void;
@@ -116,7 +116,7 @@ export async function runSearch(
     best.evaluations = objective.evaluations - before;
     best.seconds = elapsed();
     if (signal?.aborted) best.ended = 'stopped';
-    else if (elapsed() > seconds) best.ended = 'time';
+    else if (elapsed() > seconds && best.subset.length > 0) best.ended = 'time';
     if (best.ended !== 'done') break;
     const step = steps.next();
     if (step.done) {
