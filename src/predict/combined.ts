@@ -5,16 +5,18 @@
  */
 import { Random } from '../shared/random.ts';
 import { fitAdditiveBySize } from './additive.ts';
-import { columnOf } from './columns.ts';
-import { fitNormal, type Normal } from './learn/normal.ts';
+import { fitComponents } from './learn/components.ts';
+import { fitNormal } from './learn/normal.ts';
 import { openPace, type Pace } from './learn/pace.ts';
 import { parts as allParts, type FittedPart, type ModelState, type Part } from './learn/parts.ts';
 import { type ScoreMatrix, scoreMatrix } from './learn/score-matrix.ts';
-import { rowOf } from './residuals.ts';
 import { leadingDirections } from './small-bench/task-covariance.ts';
 import type { Configuration, Predictor } from './types.ts';
 
 export const normalSettings = { shrinkage: 30, rounds: 15 };
+/** More columns than these are completed by components: a full covariance would take too long. */
+const widest = 160;
+const componentSettings = { components: 8, rounds: 8, penalty: 8 };
 const components = 3;
 const directionRounds = 30;
 
@@ -49,7 +51,7 @@ export const combine = (name: string, title: string, parts: readonly Part[]): Pr
     const answers = new Map<string, Float64Array>();
     /** Scores of all columns of a model. */
     const answer = (configuration: Configuration): Float64Array => {
-      const key = rowOf(configuration);
+      const key = matrix.rowKey(configuration);
       const before = answers.get(key);
       if (before) return before;
       const row = matrix.rows.get(key);
@@ -72,7 +74,7 @@ export const combine = (name: string, title: string, parts: readonly Part[]): Pr
       predict: (configurations) => {
         const fallback = additive.predict(configurations);
         return Float64Array.from(configurations, (configuration, at) => {
-          const column = matrix.columns.get(columnOf(configuration));
+          const column = matrix.columns.get(matrix.columnKey(configuration));
           const value = column === undefined ? fallback[at] : answer(configuration)[column];
           return Math.min(1, Math.max(0, value as number));
         });
@@ -101,10 +103,13 @@ async function fitPlaces(matrix: ScoreMatrix, pace: Pace): Promise<Places> {
   const whole = new Float64Array(rows * width);
   for (const [row, size] of sizes.entries())
     whole.set(joined(matrix.values.subarray(row * columns, (row + 1) * columns), size), row * width);
-  const normal: Normal = await fitNormal(whole, rows, width, normalSettings, pace);
+  const completion =
+    columns > widest
+      ? await fitComponents(whole, rows, width, componentSettings, pace)
+      : await fitNormal(whole, rows, width, normalSettings, pace);
   const completed = new Float64Array(rows * width);
   for (let row = 0; row < rows; row++)
-    completed.set(normal.complete(whole.subarray(row * width, (row + 1) * width)), row * width);
+    completed.set(completion.complete(whole.subarray(row * width, (row + 1) * width)), row * width);
   const centre = new Float64Array(width);
   for (let row = 0; row < rows; row++)
     for (let k = 0; k < width; k++)
@@ -127,7 +132,7 @@ async function fitPlaces(matrix: ScoreMatrix, pace: Pace): Promise<Places> {
     components: count,
     stateOf(configuration, values) {
       const size = matrix.sizes(configuration);
-      const row = normal.complete(joined(values, size));
+      const row = completion.complete(joined(values, size));
       const off = row.map((value, k) => value - (centre[k] as number));
       return {
         family: configuration.family,
@@ -154,7 +159,7 @@ function taskVectors(
 ): Map<string, Float64Array> {
   const columns = new Map<string, Set<number>>();
   for (const record of records) {
-    const column = matrix.columns.get(columnOf(record));
+    const column = matrix.columns.get(matrix.columnKey(record));
     if (column === undefined) continue;
     const known = columns.get(record.subtask);
     if (known) known.add(column);

@@ -5,12 +5,10 @@
  * place sensors by the same rule).
  */
 import { HumanError } from '../shared/errors.ts';
-import { columnOf } from './columns.ts';
 import { fitNormal, type NormalSettings } from './learn/normal.ts';
 import { openPace } from './learn/pace.ts';
 import { scoreMatrix } from './learn/score-matrix.ts';
 import { cholesky, solveCholesky } from './linear-algebra.ts';
-import { rowOf } from './residuals.ts';
 import type { Configuration, ScoreRecord } from './types.ts';
 
 export interface NextBenchmarkOptions {
@@ -66,7 +64,7 @@ export async function nextBenchmarks(
     whole.set(size, row * width + columns);
   }
   const normal = await fitNormal(whole, rows, width, settings, openPace(signal));
-  const row = matrix.rows.get(rowOf(named));
+  const row = matrix.rows.get(matrix.rowKey(named));
   const isOpen = (column: number): boolean => row === undefined || Number.isNaN(matrix.values[row * columns + column]);
   const all = Array.from({ length: columns }, (_, column) => column);
   const open = all.filter(isOpen);
@@ -81,7 +79,7 @@ export async function nextBenchmarks(
     for (let j = 0; j < open.length; j++)
       covariance[i * open.length + j] =
         (covariance[i * open.length + j] as number) * (scale[i] as number) * (scale[j] as number);
-  const examples = new Map(records.map((record) => [matrix.columns.get(columnOf(record)) as number, record]));
+  const examples = new Map(records.map((record) => [matrix.columns.get(matrix.columnKey(record)) as number, record]));
   const { family, model: name, parameters, trainingFlops } = named;
   const proposals = variancesAfter(covariance, open.length).map(({ before, after }, at): BenchmarkProposal => {
     const { task, subtask, shots, mode, metric } = examples.get(open[at] as number) as ScoreRecord;

@@ -26,6 +26,6 @@ export const predictors: readonly Predictor[] = [
 export const baseline = additivePredictor;
 
 /** What predicts where nobody says by what. */
-export const bestPredictor: Predictor = factorPredictor;
+export const bestPredictor: Predictor = combinedPredictor;
 
 export const predictorOf = (name: string): Predictor | undefined => predictors.find((one) => one.name === name);

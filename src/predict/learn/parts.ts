@@ -70,7 +70,9 @@ const processPart: Part = {
   },
 };
 
-const forestSettings = { trees: 100, splits: 'random', leastLeaf: 2 } as const;
+const forestSettings = { splits: 'random', leastLeaf: 2 } as const;
+/** Trees of a forest; fewer the larger the table is, so that all forests take seconds. */
+const treesOf = (cells: number): number => Math.max(20, Math.min(100, Math.round(4e7 / cells)));
 /** Columns that a split chooses among, at most: wide tables would take too long. */
 const mostFeatures = 40;
 
@@ -85,7 +87,8 @@ const forestPart: Part = {
       const known = models.filter(({ values }) => !Number.isNaN(values[t]));
       const train = without(known.length === models.length ? all : featureColumns(known), t);
       const width = train.values.length;
-      const settings = { ...forestSettings, features: Math.min(0.5, mostFeatures / width) };
+      const features = Math.min(0.5, mostFeatures / width);
+      const settings = { ...forestSettings, features, trees: treesOf(train.count * features * width * columns) };
       const target = Float64Array.from(known, ({ values }) => values[t] as number);
       forests.push(await growForest(train, target, settings, random, pace));
       progress((t + 1) / columns);

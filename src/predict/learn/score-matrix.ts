@@ -1,4 +1,7 @@
-/** Scores as a matrix of models by columns, a subtask in one setting by one metric, standardised column by column. */
+/**
+ * Scores as a matrix, standardised column by column: models by subtasks in one setting by one metric; or, where that would be
+ * very wide, models in one setting by subtasks.
+ */
 import { columnOf } from '../columns.ts';
 import { learnSizes } from '../features.ts';
 import { rowOf } from '../residuals.ts';
@@ -17,6 +20,9 @@ export interface ScoreMatrix {
   deviation: Float64Array;
   /** [columns]: variance that counting items leaves in a standardised score of it; 0 where nobody says how many there are. */
   itemNoise: Float64Array;
+  /** Keys of `rows` and `columns`. */
+  rowKey(configuration: Configuration): string;
+  columnKey(configuration: Configuration): string;
   /** Logarithms of size and training computation, standardised: what is known of a model without scores. */
   sizes(configuration: Configuration): Float64Array;
 }
@@ -24,18 +30,27 @@ export interface ScoreMatrix {
 /** A column whose scores are all alike predicts them, and is not scaled up. */
 const leastDeviation = 1e-3;
 
+/** More columns than these, and settings make rows. */
+const mostColumns = 200;
+const settingOf = ({ shots, mode }: Configuration): string => `${shots}\n${mode}`;
+
 export function scoreMatrix(records: readonly ScoreRecord[]): ScoreMatrix {
+  const isWide = new Set(records.map(columnOf)).size > mostColumns && new Set(records.map(settingOf)).size > 1;
+  const rowKey = isWide ? (one: Configuration) => `${rowOf(one)}\n${settingOf(one)}` : rowOf;
+  const columnKey = isWide
+    ? ({ task, subtask, metric }: Configuration) => [task, subtask, metric].join('\n')
+    : columnOf;
   const rows = new Map<string, number>();
   const columns = new Map<string, number>();
   const rowExamples: Configuration[] = [];
   const cells = records.map((record) => {
-    const key = rowOf(record);
+    const key = rowKey(record);
     const row = rows.get(key) ?? rows.size;
     if (row === rows.size) {
       rows.set(key, row);
       rowExamples.push(record);
     }
-    const name = columnOf(record);
+    const name = columnKey(record);
     const column = columns.get(name) ?? columns.size;
     columns.set(name, column);
     return { row, column };
@@ -76,7 +91,7 @@ export function scoreMatrix(records: readonly ScoreRecord[]): ScoreMatrix {
       values[cell] = ((values[cell] as number) - (mean[column] as number)) / (deviation[column] as number);
     }
   }
-  const measures = learnSizes(rowExamples);
+  const measures = [...learnSizes(rowExamples), ...(isWide ? [({ shots }: Configuration) => Math.log1p(shots)] : [])];
   return {
     rows,
     columns,
@@ -85,6 +100,8 @@ export function scoreMatrix(records: readonly ScoreRecord[]): ScoreMatrix {
     mean,
     deviation,
     itemNoise: noise,
+    rowKey,
+    columnKey,
     sizes: (configuration) => Float64Array.from(measures, (measure) => measure(configuration)),
   };
 }
