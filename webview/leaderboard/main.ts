@@ -237,7 +237,7 @@ class LeaderboardPage {
       metricsOf(view).map((metric) => ({ value: metric, label: metricLabel(metric) })),
       state.metric,
     );
-    this.#viewMenu.set(
+    this.#viewMenu.set(() =>
       viewChoices({
         view,
         state,
@@ -253,7 +253,7 @@ class LeaderboardPage {
         this.#exportMenu.close();
         this.#do(this.#save(format));
       });
-    this.#exportMenu.set([
+    this.#exportMenu.set(() => [
       save('CSV: full precision', 'csv'),
       save('Markdown table', 'md'),
       save('Picture (PNG)', 'png'),

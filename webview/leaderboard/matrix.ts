@@ -20,6 +20,8 @@ import {
 
 /** Rows drawn beyond the visible ones. */
 const overscan = 6;
+/** Columns are drawn in strips of so many pixels, so that a small step sideways draws nothing anew. */
+const strip = 400;
 const rowHeights = { intervals: 40, values: 27 };
 const widths: Record<Column['kind'], number> = { rank: 74, model: 230, mean: 92, task: 92, group: 92 };
 
@@ -54,6 +56,8 @@ export class Matrix {
   readonly #on: MatrixEvents;
   readonly #drawn = new Map<string, HTMLElement>();
   readonly #drawSoon = onNextFrame(() => this.#draw());
+  /** Columns drawn: first and behind the last. Those that stay are always drawn. */
+  #across: [number, number] = [0, 0];
   #content: MatrixContent | null = null;
   /** By keys, so that it stays with its model and benchmark when the order changes. */
   #active: { row: string; column: string } = { row: 'head', column: '' };
@@ -73,6 +77,8 @@ export class Matrix {
     this.#content = content;
     const { table, state } = content;
     this.element.style.setProperty('--columns', table.columns.map(({ kind }) => `${widths[kind]}px`).join(' '));
+    const width = table.columns.reduce((sum, { kind }) => sum + widths[kind], 0);
+    this.element.style.setProperty('--width', `${width}px`);
     this.element.style.setProperty('--rank-width', `${widths.rank}px`);
     this.element.style.setProperty('--row-height', `${this.#rowHeight}px`);
     const hasGroups = table.columns.some(
@@ -83,7 +89,8 @@ export class Matrix {
     this.element.setAttribute('aria-rowcount', String(table.rows.length + (hasGroups ? 2 : 1)));
     this.element.setAttribute('aria-colcount', String(table.columns.length));
     if (hasGroups) this.#groups.replaceChildren(...this.#groupCells(table.columns, state));
-    this.#head.replaceChildren(...table.columns.map((column, at) => this.#headCell(column, at)));
+    this.#across = this.#columnsSeen();
+    this.#drawHead();
     this.#body.style.blockSize = `${table.rows.length * this.#rowHeight}px`;
     for (const element of this.#drawn.values()) element.remove();
     this.#drawn.clear();
@@ -141,7 +148,7 @@ export class Matrix {
     const several = table.ranked.length > 1 && column.kind !== 'model';
     const title = columnTitle(column);
     const mode = column.kind === 'model' ? '' : column.mode;
-    return h(
+    const cell = h(
       'div',
       {
         role: 'columnheader',
@@ -156,11 +163,53 @@ export class Matrix {
       several && h('span', { class: 'sub' }, mode),
       sorted && h('span', { class: 'sort-mark', 'aria-hidden': 'true' }, state.sort.descending ? '↓' : '↑'),
     );
+    return placed(cell, at);
+  }
+
+  #drawHead(): void {
+    const { table } = this.#content as MatrixContent;
+    this.#head.replaceChildren(
+      ...table.columns.flatMap((column, at) => (this.#isDrawn(at) ? [this.#headCell(column, at)] : [])),
+    );
+  }
+
+  /** The columns in sight, by whole strips. */
+  #columnsSeen(): [number, number] {
+    const { columns } = (this.#content as MatrixContent).table;
+    const left = Math.floor(this.element.scrollLeft / strip) * strip - strip;
+    const right = this.element.scrollLeft + (this.element.clientWidth || window.innerWidth) + 2 * strip;
+    let x = 0;
+    let first = columns.length;
+    let last = 0;
+    for (const [at, { kind }] of columns.entries()) {
+      const end = x + widths[kind];
+      if (end >= left && x <= Math.ceil(right / strip) * strip) {
+        first = Math.min(first, at);
+        last = at + 1;
+      }
+      x = end;
+    }
+    return [first, last];
+  }
+
+  /** Rank and model stay in sight; the column of the cell that has the focus stays drawn. */
+  #isDrawn(at: number): boolean {
+    const [first, last] = this.#across;
+    return at < 2 || (at >= first && at < last) || this.#content?.table.columns[at]?.key === this.#active.column;
   }
 
   #draw(): void {
     const content = this.#content;
     if (!content) return;
+    const across = this.#columnsSeen();
+    if (across[0] !== this.#across[0] || across[1] !== this.#across[1]) {
+      this.#across = across;
+      const hadFocus = this.element.contains(document.activeElement);
+      this.#drawHead();
+      for (const element of this.#drawn.values()) element.remove();
+      this.#drawn.clear();
+      queueMicrotask(() => this.#mark(hadFocus));
+    }
     const { rows } = content.table;
     const height = this.#rowHeight;
     const top = this.element.scrollTop;
@@ -218,7 +267,9 @@ export class Matrix {
     return h(
       'div',
       { class: 'matrix-row', role: 'row', 'aria-rowindex': rowIndex, 'data-row': row.key },
-      ...table.columns.map((column, at) => this.#cell(row.model, column, at, state, content)),
+      ...table.columns.flatMap((column, at) =>
+        this.#isDrawn(at) ? [placed(this.#cell(row.model, column, at, state, content), at)] : [],
+      ),
     );
   }
 
@@ -320,15 +371,19 @@ export class Matrix {
     const element = row === 'head' ? this.#head : this.#drawn.get(row);
     return (
       element?.querySelector<HTMLElement>(`[data-column="${CSS.escape(column)}"]`) ??
-      element?.querySelector<HTMLElement>('[data-column]') ??
+      // A group's row is one cell.
+      (element?.classList.contains('model-group') ? element.querySelector<HTMLElement>('[data-column]') : null) ??
       null
     );
   }
 
+  #marked: HTMLElement | null = null;
+
   /** One cell of the grid is in the order of focus. */
   #mark(focus: boolean): void {
-    for (const cell of this.element.querySelectorAll<HTMLElement>('[data-column][tabindex="0"]')) cell.tabIndex = -1;
     const cell = this.#elementOf(this.#active);
+    if (this.#marked !== cell && this.#marked) this.#marked.tabIndex = -1;
+    this.#marked = cell;
     if (!cell) return;
     cell.tabIndex = 0;
     if (focus) cell.focus({ preventScroll: true });
@@ -340,6 +395,7 @@ export class Matrix {
     const column = Math.max(0, Math.min(columns.length - 1, to.column));
     this.#active = { row: row === 0 ? 'head' : (rows[row - 1]?.key ?? 'head'), column: columns[column]?.key ?? '' };
     this.#reveal(row);
+    if (!this.#elementOf(this.#active)) this.#across = [0, 0];
     this.#draw();
     this.#mark(true);
     const cell = this.#elementOf(this.#active);
@@ -421,6 +477,12 @@ export class Matrix {
       if (cell || running) this.#on.open(row.model, column.task, column.mode);
     }
   }
+}
+
+/** In its own column of the grid, though others before it are not drawn. */
+function placed(cell: HTMLElement, at: number): HTMLElement {
+  cell.style.gridColumn = String(at + 1);
+  return cell;
 }
 
 const hidden = (text: string): HTMLElement | false => text !== '' && h('span', { class: 'visually-hidden' }, text);

@@ -3,8 +3,8 @@ import { type Child, h } from '../dom.ts';
 
 export interface Menu {
   element: HTMLDetailsElement;
-  /** Replaces what is in the panel; the focus stays on what has the same `data-key`. */
-  set(children: readonly Child[]): void;
+  /** What is to be in the panel; made when it is open. The focus stays on what has the same `data-key`. */
+  set(make: () => readonly Child[]): void;
   close(): void;
 }
 
@@ -15,6 +15,18 @@ export function menu(label: string, className = ''): Menu {
   const close = (): void => {
     element.open = false;
   };
+  let make: () => readonly Child[] = () => [];
+  const draw = (): void => {
+    const focused = document.activeElement;
+    const key = focused && panel.contains(focused) ? focused.getAttribute('data-key') : null;
+    const top = panel.scrollTop;
+    panel.replaceChildren(...make().filter((child) => child !== null && child !== undefined && child !== false));
+    panel.scrollTop = top;
+    if (key) panel.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
+  };
+  element.addEventListener('toggle', () => {
+    if (element.open) draw();
+  });
   element.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape' || !element.open) return;
     event.stopPropagation();
@@ -27,13 +39,9 @@ export function menu(label: string, className = ''): Menu {
   return {
     element,
     close,
-    set(children) {
-      const focused = document.activeElement;
-      const key = focused && panel.contains(focused) ? focused.getAttribute('data-key') : null;
-      const top = panel.scrollTop;
-      panel.replaceChildren(...children.filter((child) => child !== null && child !== undefined && child !== false));
-      panel.scrollTop = top;
-      if (key) panel.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
+    set(next) {
+      make = next;
+      if (element.open) draw();
     },
   };
 }

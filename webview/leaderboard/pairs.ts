@@ -48,7 +48,11 @@ export class PairsSection {
   readonly #body = h('div', {});
   readonly #figure = h('div', {});
   #shown: Shown | null = null;
-  #computed: { key: string; byMode: { mode: PromptMode; rows: CorrelationRow[] }[] } | null = null;
+  #computed: {
+    cells: LeaderboardView['cells'];
+    key: string;
+    byMode: { mode: PromptMode; rows: CorrelationRow[] }[];
+  } | null = null;
 
   constructor(on: PairsEvents) {
     this.#on = on;
@@ -92,16 +96,11 @@ export class PairsSection {
     const { view, table, state } = shown;
     const pairs = this.#pairs(shown);
     const modes = comparableModes(view, pairs, { metric: state.metric, target: state.target });
-    const key = JSON.stringify([
-      state.metric,
-      state.target,
-      table.tasks,
-      pairs,
-      view.cells.map(({ cell }) => [cell.run, figureOf(cell.summary, state.metric)?.value]),
-    ]);
+    const key = JSON.stringify([state.metric, state.target, table.tasks, pairs]);
     // Thousands of bootstrap samples: only where something has changed.
-    if (this.#computed?.key !== key)
+    if (this.#computed?.key !== key || this.#computed.cells !== view.cells)
       this.#computed = {
+        cells: view.cells,
         key,
         byMode: modes.map((mode) => ({
           mode,

@@ -7,6 +7,7 @@ import type { RankedMode, Table } from './table.ts';
 import type { Likely } from './words.ts';
 
 interface Known {
+  ranked: RankedMode;
   key: string;
   likely: Map<string, Likely>;
   drawn: RankIntervals['drawn'] | null;
@@ -35,6 +36,7 @@ export class LikelyRanks {
   update({ ranked }: Table, metric: string): void {
     for (const mode of this.#known.keys()) if (!ranked.some((each) => each.mode === mode)) this.#known.delete(mode);
     for (const each of ranked) {
+      if (this.#known.get(each.mode)?.ranked === each) continue;
       const models = each.order.filter(({ rank }) => rank !== null);
       // Scores as they stand in the runs: a run that is replaced has another id.
       const key = JSON.stringify([
@@ -42,8 +44,12 @@ export class LikelyRanks {
         each.tasks,
         models.map(({ model, parts }) => [model, parts.map(({ cell }) => cell.run)]),
       ]);
-      if (this.#known.get(each.mode)?.key === key) continue;
-      const known: Known = { key, likely: new Map(), drawn: null };
+      const before = this.#known.get(each.mode);
+      if (before?.key === key) {
+        before.ranked = each;
+        continue;
+      }
+      const known: Known = { ranked: each, key, likely: new Map(), drawn: null };
       this.#known.set(each.mode, known);
       if (models.length < 2) continue;
       void this.#compute(each, metric, () => this.#known.get(each.mode) === known).then(

@@ -80,10 +80,16 @@ export function readState(saved: unknown): SavedState {
   );
 }
 
+const knownMetrics = new WeakMap<LeaderboardView['cells'], string[]>();
+
 /** F, S, K, L and LL first, as far as there are any, then the metrics of the benchmark files. */
 export function metricsOf({ cells }: LeaderboardView): string[] {
+  const known = knownMetrics.get(cells);
+  if (known) return known;
   const shares = shareNames.filter((name) => cells.some(({ cell }) => figureOf(cell.summary, name) !== null));
-  return [...shares, ...metricRows(cells.map(({ cell }) => cell.summary)).map(({ key }) => key)];
+  const found = [...shares, ...metricRows(cells.map(({ cell }) => cell.summary)).map(({ key }) => key)];
+  knownMetrics.set(cells, found);
+  return found;
 }
 
 export function modesOf({ cells, running = [], predicted = [] }: LeaderboardView): PromptMode[] {

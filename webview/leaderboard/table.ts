@@ -1,5 +1,6 @@
 /** The leaderboard as rows and columns: what is shown, in which order, and what each cell says. Pure. */
 import {
+  type Figure,
   figureOf,
   meanScore,
   type RankChoice,
@@ -61,6 +62,27 @@ export interface Table {
 
 const at = (model: string, task: string, mode: string): string => `${model}\n${task}\n${mode}`;
 
+/** What is worked out of the cells once, for as long as they are the same: sorting and searching go on from there. */
+interface Index {
+  /** Results by {@link at} and, in it, their figures by metric. */
+  cells: Map<string, LeaderboardCell>;
+  figures: Map<string, Map<string, Figure | null>>;
+  ranked: Map<string, RankedMode>;
+}
+const indexes = new WeakMap<LeaderboardView['cells'], Index>();
+
+function indexOf({ cells }: LeaderboardView): Index {
+  const known = indexes.get(cells);
+  if (known) return known;
+  const index: Index = {
+    cells: new Map(cells.map(({ model, task, mode, cell }) => [at(model, task, mode), cell])),
+    figures: new Map(),
+    ranked: new Map(),
+  };
+  indexes.set(cells, index);
+  return index;
+}
+
 /** Benchmarks by the first word of their names, where two or more share it: `mmlu_law` and `mmlu_virology` are `mmlu`. */
 export function benchmarkGroups(tasks: readonly string[]): Map<string, string> {
   const first = (task: string): string | null => /^([^_\s]+)[_\s]/.exec(task)?.[1] ?? null;
@@ -84,9 +106,24 @@ export function tableOf(view: LeaderboardView, state: PageState): Table {
   const models = allModels.filter((name) => !isHidden.models.has(name));
   const tasks = view.benchmarks.map(({ task }) => task).filter((task) => !isHidden.benchmarks.has(task));
   const modes = [mode, ...besides.toSorted((a, b) => byMode({ mode: a }, { mode: b }))];
-  const ranked = modes.map((each) => rankedMode(view, state, each, models, tasks));
+  const index = indexOf(view);
+  const ranked = modes.map((each) => {
+    const key = JSON.stringify([each, metric, state.task, models, tasks]);
+    const known = index.ranked.get(key) ?? rankedMode(view, state, each, models, tasks);
+    index.ranked.set(key, known);
+    return known;
+  });
 
-  const cells = new Map(view.cells.map(({ model, task, mode: of, cell }) => [at(model, task, of), cell]));
+  const { cells } = index;
+  const figures = index.figures.get(metric) ?? new Map<string, Figure | null>();
+  index.figures.set(metric, figures);
+  const figureAt = (key: string, cell: LeaderboardCell): Figure | null => {
+    const known = figures.get(key);
+    if (known !== undefined) return known;
+    const figure = figureOf(cell.summary, metric);
+    figures.set(key, figure);
+    return figure;
+  };
   const running = new Map((view.running ?? []).map((each) => [at(each.model, each.task, each.mode), each]));
   const predicted = new Map(
     (view.predicted ?? [])
@@ -97,7 +134,7 @@ export function tableOf(view: LeaderboardView, state: PageState): Table {
     const key = at(model, task, of);
     const underWay = running.get(key);
     const cell = cells.get(key);
-    const score = cell ? figureOf(cell.summary, metric) : null;
+    const score = cell ? figureAt(key, cell) : null;
     if (cell && score)
       return { kind: cell.imported ? 'imported' : 'measured', score, cell, ...(underWay && { running: underWay }) };
     if (underWay) return { kind: 'running', score: partial(underWay, metric), running: underWay };
@@ -107,8 +144,9 @@ export function tableOf(view: LeaderboardView, state: PageState): Table {
   };
   const several = (model: string, of: PromptMode, counted: readonly string[]): CellContent => {
     const parts = counted.flatMap((task) => {
-      const cell = cells.get(at(model, task, of));
-      const figure = cell && figureOf(cell.summary, metric);
+      const key = at(model, task, of);
+      const cell = cells.get(key);
+      const figure = cell && figureAt(key, cell);
       return figure ? [{ figure, imported: cell.imported !== undefined }] : [];
     });
     return {
