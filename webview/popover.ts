@@ -31,6 +31,10 @@ export function popover(label: string, title: string, content: () => Child[]): P
   const open = (): void => {
     fill();
     panel.hidden = false;
+    // To the side where there is room for it.
+    const { left, right } = element.getBoundingClientRect();
+    const fits = left + panel.offsetWidth <= document.documentElement.clientWidth;
+    panel.classList.toggle('at-end', !fits && right - panel.offsetWidth >= 0);
     opener.setAttribute('aria-expanded', 'true');
     document.addEventListener('pointerdown', elsewhere);
     document.addEventListener('focusin', elsewhere);

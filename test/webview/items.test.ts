@@ -37,8 +37,7 @@ describe.skipIf(!browserPath)('the item table', () => {
     const { page, problems } = await open();
     await page.keyboard.press('/');
     await page.keyboard.type('ca');
-    await options(page).first().waitFor();
-    expect(await options(page).allTextContents()).toEqual([expect.stringContaining('cause:')]);
+    await expect.poll(() => options(page).allTextContents(), settled).toEqual([expect.stringContaining('cause:')]);
     await page.keyboard.press('ArrowDown');
     expect(await field(page).getAttribute('aria-activedescendant')).toBe('filter-option-0');
     await page.keyboard.press('Enter');
@@ -49,6 +48,7 @@ describe.skipIf(!browserPath)('the item table', () => {
     await page.keyboard.type('ran');
     await expect.poll(() => options(page).count(), settled).toBe(1);
     await page.keyboard.press('ArrowDown');
+    expect(await options(page).getAttribute('aria-selected')).toBe('true');
     await page.keyboard.press('Tab');
     expect(await field(page).inputValue()).toBe('cause:"ran on" ');
     await expect.poll(() => count(page).textContent(), settled).toMatch(/^\d+ of 180 outputs$/);
@@ -65,7 +65,7 @@ describe.skipIf(!browserPath)('the item table', () => {
     expect(await field(page).getAttribute('aria-expanded')).toBe('false');
     expect(problems).toEqual([]);
     await page.context().close();
-  });
+  }, 120_000);
 
   it('shows what changed between two runs by one choice', async () => {
     const { page } = await open();
