@@ -1,7 +1,8 @@
 /** What the results page asks about one item, answered from real stores and benchmark files. */
-import { appendFile, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { appendFile, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openBenchmark } from '../../src/benchmark/index.ts';
 import { openRunStore } from '../../src/runs/index.ts';
@@ -75,6 +76,16 @@ describe('the details of an item', () => {
     }));
     const [note] = (await inspector().detail(0, changed)).prompts[0]?.parts ?? [];
     expect(note).toMatchObject({ kind: 'note', text: expect.stringContaining('has changed since this run') });
+  });
+
+  it('name a row where the data file is one that no editor shows', async () => {
+    const runs = [await run()];
+    const data = join(folder, 'benchmarks/data/stories-who.test.jsonl');
+    await writeFile(`${data}.gz`, gzipSync(await readFile(data)));
+    const text = (await readFile(benchmarkFile, 'utf8')).replace('stories-who.test.jsonl', 'stories-who.test.jsonl.gz');
+    await writeFile(benchmarkFile, text);
+    const detail = await inspector().detail(0, runs);
+    expect(detail.source).toEqual({ file: `${data}.gz`, line: 1, isText: false });
   });
 
   it('are there without a benchmark file, and of imported runs', async () => {
