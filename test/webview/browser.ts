@@ -87,7 +87,7 @@ export const embed = (data: unknown): string => JSON.stringify(data).replaceAll(
  * and style stand in files beside it, as they do there.
  */
 export function pageHtml(page: PageName, head: string): string {
-  const policy = `default-src 'none'; script-src 'nonce-test'; style-src file: 'nonce-test'; img-src data:`;
+  const policy = `default-src 'none'; script-src 'nonce-test'; style-src file:; img-src data:`;
   return `<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>Softbench</title>
