@@ -15,6 +15,6 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   worker,
   signal: stop.signal,
   version: '1.2.3',
-  pages: '/nowhere',
+  pages: process.env.PAGES_FOLDER ?? '/nowhere',
 });
 await worker.dispose();
