@@ -59,8 +59,8 @@ export interface PredictorFit {
   rmse: Estimate;
   /** Share of the variance of the held-out scores that is explained; negative: worse than their mean. */
   r2: Estimate;
-  /** Share of held-out scores within their 90 % intervals, with the number of scores; null where there are no intervals. */
-  coverage: { share: number; n: number } | null;
+  /** Share of n held-out scores within their 90 % intervals of ± `reach`; null where there are no intervals. */
+  coverage: { share: number; n: number; reach: number } | null;
 }
 
 /** A held-out record with what was predicted for it. */

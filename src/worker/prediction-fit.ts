@@ -119,17 +119,18 @@ function coverage(records: readonly ScoreRecord[], { heldOut, folds }: Predictor
     fold,
     error: Math.abs((records[record]?.score ?? Number.NaN) - predicted),
   }));
-  let [within, n] = [0, 0];
+  let [within, n, reach] = [0, 0, 0];
   for (const fold of folds.keys()) {
     const quantile = conformalQuantile(errors.filter((one) => one.fold !== fold).map(({ error }) => error));
     if (quantile === null) continue;
     for (const one of errors) {
       if (one.fold !== fold) continue;
       n++;
+      reach += quantile;
       if (one.error <= quantile) within++;
     }
   }
-  return n > 0 ? { share: within / n, n } : null;
+  return n > 0 ? { share: within / n, n, reach: reach / n } : null;
 }
 
 function heldOutOf(

@@ -75,7 +75,7 @@ function split(name: string, title: string, error: number, seed: number, ceiling
         title: 'best combination',
         rmse: { mean: error / 2.4, sd: error / 20 },
         r2: { mean: 1 - error, sd: error / 14 },
-        coverage: { share: name === 'family' ? 0.71 : 0.905, n: points.length },
+        coverage: { share: name === 'family' ? 0.71 : 0.905, n: points.length, reach: 1.6 * error },
       },
       {
         predictor: 'additive',

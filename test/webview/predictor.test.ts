@@ -78,7 +78,7 @@ describe.skipIf(!browserPath)('predictor page', () => {
       '0.940 ± 0.004',
       '2.50 ± 0.30',
       '0.955',
-      '90.5\u202f%',
+      '90.5\u202f% in ±\u202f9.6',
       '10',
     ]);
     expect((await cells(1)).slice(1, 4)).toEqual(['model + task', '0.868 ± 0.007', '3.75 ± 0.33']);

@@ -18,7 +18,8 @@ export const axis = (colours: Palette, title: string, { grid = true } = {}) => (
     padding: 6,
     includeBounds: false,
     font: { family: colours.font, size: 11 },
-    callback: (value: string | number) => String(value).replace('-', '−'),
+    // Sums of steps are rounded: 0.6000000000000001.
+    callback: (value: string | number) => String(Number(Number(value).toPrecision(6))).replace('-', '−'),
   },
 });
 
@@ -117,7 +118,7 @@ function drawMark(context: CanvasRenderingContext2D, style: PointStyle, x: numbe
 /** The line where predicted equals actual. */
 export const diagonal = (colours: () => Palette): Plugin<'scatter'> => ({
   id: 'softbench-diagonal',
-  beforeDatasetsDraw(chart) {
+  afterDatasetsDraw(chart) {
     const { x, y } = chart.scales;
     if (!x || !y) return;
     const { ctx } = chart;

@@ -190,9 +190,11 @@ const cutFigures = (
         // On a plate: the bar's colour is no ground for text in every theme.
         const width = ctx.measureText(text).width + 6;
         ctx.fillStyle = colours().background;
-        ctx.fillRect(element.x - width / 2, area.bottom - 18, width, 15);
+        // Neighbours would cover each other: one stands above the other.
+        const bottom = area.bottom - 3 - 16 * dataset;
+        ctx.fillRect(element.x - width / 2, bottom - 15, width, 15);
         ctx.fillStyle = colours().foreground;
-        ctx.fillText(text, element.x, area.bottom - 4);
+        ctx.fillText(text, element.x, bottom - 1);
       }
     ctx.restore();
   },

@@ -4,7 +4,7 @@ import { type Child, h, render } from '../dom.ts';
 import { FitBars } from './fit-bars.ts';
 import { type SectionActions, SectionFrame } from './section.ts';
 import { table } from './table.ts';
-import { counted, estimateText, fixed, pointsEstimate, scoreText } from './words.ts';
+import { counted, estimateText, fixed, pointsEstimate, pointsText, scoreText } from './words.ts';
 
 /** Intervals of nominal 90 % that hold less or more than this are said to be off. */
 const coverageRange = [0.86, 0.94] as const;
@@ -68,7 +68,14 @@ export class FitSection {
             ? [{ title: 'Ceiling', number: true, words: 'The highest R² that the noise of the measured scores allows' }]
             : []),
           ...(hasCoverage
-            ? [{ title: 'In 90 % interval', number: true, words: 'Held-out scores that fall into their 90 % interval' }]
+            ? [
+                {
+                  title: 'In 90 % interval',
+                  number: true,
+                  words:
+                    'Held-out scores that fall into their 90 % interval, and how far it reaches either way, in points',
+                },
+              ]
             : []),
           { title: 'Folds', number: true },
         ],
@@ -98,7 +105,9 @@ export class FitSection {
   }
 }
 
-const coverageText = ({ coverage }: PredictorFit): string => (coverage ? scoreText(coverage.share) : '');
+/** `90.1 % in ± 16.2` */
+const coverageText = ({ coverage }: PredictorFit): string =>
+  coverage ? `${scoreText(coverage.share)} in ±\u202f${pointsText(coverage.reach)}` : '';
 
 /** What a reader must not overlook. */
 function wordsOf(splits: readonly SplitFit[]): Child[] {

@@ -185,7 +185,8 @@ const names = (colours: () => Palette): Plugin<'scatter'> => ({
     ctx.fillStyle = colours().foreground;
     ctx.textBaseline = 'middle';
     for (const { x, y, name } of places) {
-      const text = name.length > 28 ? `${name.slice(0, 27)}…` : name;
+      // Names often begin alike (`bbh_cot_fewshot_`): the end tells more.
+      const text = name.length > 30 ? `${name.slice(0, 9)}…${name.slice(-20)}` : name;
       const width = ctx.measureText(text).width;
       const box = [8, -8 - width]
         .map((shift) => ({ left: x + shift, right: x + shift + width, top: y - 6, bottom: y + 6 }))
