@@ -13,7 +13,7 @@ import type { WorkerClient } from '../worker/index.ts';
 import { throttle } from './emitter.ts';
 import { ItemInspector } from './item-inspector.ts';
 import { type Job, type JobQueue, jobSubject, subjectOf } from './jobs.ts';
-import { isComparison, LiveResults, type Shown, type Subject } from './live-results.ts';
+import { type Comparison, isComparison, LiveResults, type Shown, type Subject } from './live-results.ts';
 import { pageChannel, pageHtml, pageOptions } from './page.ts';
 import { loadPageState, savePageState } from './page-state.ts';
 import type { RunIndex } from './run-index.ts';
@@ -67,6 +67,11 @@ export class ResultsPanels implements vscode.WebviewPanelSerializer<Shown>, vsco
 
   isVisible(benchmarkFile: string, modelFolder: string): boolean {
     return this.#panels.get(subjectOf(benchmarkFile, modelFolder))?.panel.visible ?? false;
+  }
+
+  /** Comparisons that are open. */
+  get comparisons(): Comparison[] {
+    return [...this.#panels.values()].flatMap(({ shown }) => (isComparison(shown) ? [shown] : []));
   }
 
   /** What the results of this subject show now; for tests. */
@@ -178,6 +183,10 @@ class ResultsPanel {
     const view = this.#results.view(this.#job, this.#problem);
     const { marks, problems } = await this.#inspector.marks(view.columns.map(({ run }) => run));
     return { ...view, marks, markProblems: problems };
+  }
+
+  get shown(): Shown {
+    return this.#results.subject;
   }
 
   get #job(): Job | null {
