@@ -11,7 +11,7 @@ import type { RecordTable } from './types.ts';
 
 interface ResultFile {
   model: Record<string, unknown>;
-  task: Record<string, unknown>;
+  task?: unknown;
   scores: unknown[];
 }
 
@@ -22,7 +22,10 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export const isBigBenchResult = (value: unknown): value is ResultFile =>
-  isObject(value) && isObject(value.model) && isObject(value.task) && Array.isArray(value.scores);
+  isObject(value) &&
+  isObject(value.model) &&
+  Array.isArray(value.scores) &&
+  value.scores.some((entry) => isObject(entry) && isObject(entry.score_dict));
 
 /**
  * @param file as messages name it
@@ -40,7 +43,8 @@ export function bigBenchRecords({ model, task, scores }: ResultFile, file: strin
     flopMatched: positive(model.flop_matched_non_embedding_params),
   };
   const [family, name] = [text(model.model_family, 'model.model_family'), text(model.model_name, 'model.model_name')];
-  const taskName = text(task.task_name, 'task.task_name');
+  const about = isObject(task) ? task : {};
+  const taskName = text(about.task_name ?? about.name ?? taskOfPath(file), 'name of the task');
   const unscaled: UnscaledRecord[] = [];
   for (const [at, entry] of scores.entries()) {
     const place = `${file} (scores[${at}])`;
@@ -81,6 +85,13 @@ export function bigBenchRecords({ model, task, scores }: ResultFile, file: strin
     }
   }
   return { records: scaledRecords(unscaled, file, leftOut), leftOut: leftOut.list() };
+}
+
+/** Results stand in `TASK/results/scores_MODEL.json`. */
+function taskOfPath(file: string): string | undefined {
+  const parts = file.split(/[\\/]/);
+  const results = parts.lastIndexOf('results');
+  return results > 0 ? parts[results - 1] : undefined;
 }
 
 /**

@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type LeftOut,
@@ -484,6 +484,17 @@ describe('results of BIG-bench', () => {
       'aggregates of other records': 2,
       'scores of "log_likelihood", a metric whose range is not known (a mapping file can say it)': 1,
     });
+  });
+
+  it('name their task, or stand in its folder', async () => {
+    const named = await read(JSON.stringify({ ...result, task: { name: 'navigate' } }), {}, 'x.json');
+    expect(named.records[0]?.task).toBe('navigate');
+    const path = join(folder, 'codenames', 'results', 'scores_128b.json');
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, JSON.stringify({ model: result.model, scores: result.scores }));
+    expect((await readRecords({ files: [path] })).records[0]?.task).toBe('codenames');
+    const nowhere = read(JSON.stringify({ model: result.model, scores: result.scores }), {}, 'x.json');
+    await expect(nowhere).rejects.toThrow('The BIG-bench result has no name of the task.');
   });
 
   it('without a model say so', async () => {
