@@ -4,7 +4,7 @@
 //   npm run bench                                               the bundled model
 //   npm run bench -- --model DIR --python PYTHON [--hf DIR]     a model of yours, and PyTorch beside it
 //
-//   --only step,build,suffix,decode,open,batch,few-shot,activation,evaluate,results-page    some of the benches; the last two
+//   --only step,build,suffix,decode,open,batch,few-shot,activation,predict,evaluate,results-page    some of the benches; the last three
 //                            only where asked for; results-page takes a Chromium (CHROMIUM names one)
 //   --lengths 128,64,256     tokens a row of the tuning step (rows: --batch 8)
 //   --recompute blocks       the tuning step with recomputation too (attention or blocks)
@@ -26,6 +26,7 @@ import { decode, opening } from '../bench/decode.mjs';
 import { evaluation } from '../bench/evaluation.mjs';
 import { writeLargeModel } from '../bench/large.mjs';
 import { leastFlops, shapeOf } from '../bench/limit.mjs';
+import { predictBench } from '../bench/predict.mjs';
 import { resultsBench } from '../bench/results-page.mjs';
 import { suffixStep } from '../bench/suffix.mjs';
 import { fewShotPrefix, questionText, randomSource, wordProblem } from '../bench/texts.mjs';
@@ -338,6 +339,11 @@ const known = {
       ...{ executablePath: findBrowser(), items: Number(options.items ?? 100_000), modes: ['soft-prompt'] },
       ...{ row, results },
     }),
+  predict: (threads) =>
+    predictBench({
+      ...{ root, threads, python: options.python, row, times, results, progress },
+      rounds: Math.max(1, Math.floor(rounds / 2)),
+    }),
   evaluate: (threads) =>
     evaluation({
       ...{ root, product, folder, threads, allocator, batch, results, row, times, progress },
@@ -361,7 +367,7 @@ const { allocatorSettings: allocator } = await import(pathToFileURL(product).hre
 let threads = options.threads ?? '0';
 let contextLength = null;
 let provider = null;
-const withoutModel = ['activation', 'build', 'results-page'];
+const withoutModel = ['activation', 'build', 'results-page', 'predict'];
 if (chosen.some((name) => !withoutModel.includes(name))) {
   const probe = await engine(threads);
   provider = probe.ready.provider;
