@@ -102,6 +102,18 @@ describe('any-time', () => {
     for (const { points } of found.curves) expect(points[0]?.subtasks.length).toBeGreaterThan(0);
   });
 
+  it('keeps to a budget of time, beside random subsets of the same time', async () => {
+    const costs = Float64Array.from({ length: 24 }, (_, k) => 60 * (1 + (k % 7)));
+    const budget = { costs, limit: 600, title: '10 min' };
+    const found = await findSmallBenches(table, [searchNamed('greedy')], [budget], { randomSubsets: 20 });
+    const [point] = found.curves[0]?.points ?? [];
+    expect(point?.cost).toBe(point?.positions.reduce((sum, k) => sum + (costs[k] ?? 0), 0));
+    expect(point?.cost).toBeLessThanOrEqual(600);
+    expect(point?.nested?.every((subset) => subset.reduce((sum, k) => sum + (costs[k] ?? 0), 0) <= 600)).toBe(true);
+    expect(found.random[0]?.size).toBeGreaterThan(2);
+    expect(found.random[0]?.size).toBeLessThan(7);
+  });
+
   it('gives the same lists for the same seed', async () => {
     const lists = async (): Promise<string[][]> => {
       const options = { seed: 9, evaluations: 30, randomSubsets: 20 };
