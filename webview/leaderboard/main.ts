@@ -60,7 +60,9 @@ class LeaderboardPage {
   readonly #refreshSoon = onNextFrame(() => this.#refresh());
   readonly #searchLater = debounced(() => this.#choose({ search: this.#search.value }), 80);
   #view: LeaderboardView | null = null;
+  /** Of all that is shown, and of the runs under way alone. */
   #version = 0;
+  #runningVersion = 0;
   #saved: SavedState = {};
   #table: Table | null = null;
 
@@ -70,7 +72,10 @@ class LeaderboardPage {
       {
         viewChanged: (view) => this.#setView(view),
         runningChanged: (running) => {
-          if (this.#view) this.#setView({ ...this.#view, running });
+          if (!this.#view) return;
+          this.#view = { ...this.#view, running };
+          this.#runningVersion++;
+          this.#refresh();
         },
       },
       embeddedLeaderboard,
@@ -132,6 +137,15 @@ class LeaderboardPage {
       );
     }
   }
+
+  /** The same object while nothing of it has changed. */
+  #stateOf(view: LeaderboardView): PageState {
+    const next = resolved(this.#saved, view);
+    const text = JSON.stringify(next);
+    if (text !== this.#shownState?.text) this.#shownState = { text, state: next };
+    return this.#shownState.state;
+  }
+  #shownState: { text: string; state: PageState } | null = null;
 
   #choose(change: SavedState): void {
     this.#saved = { ...this.#saved, ...change };
@@ -196,7 +210,7 @@ class LeaderboardPage {
       render(this.#state, view.models.length > 0, () => this.#emptyState(view.models.length > 0));
       return;
     }
-    const state = resolved(this.#saved, view);
+    const state = this.#stateOf(view);
     const table = tableOf(view, state);
     this.#table = table;
     this.#likely.update(table, state.metric);
@@ -206,9 +220,18 @@ class LeaderboardPage {
     this.#matrix.element.hidden = !wide;
     this.#list.hidden = wide;
     const { live } = this.#host;
-    if (wide) this.#matrix.update({ table, state, live, likely: (mode, model) => this.#likely.of(mode, model) });
+    const { running = [] } = view;
+    if (wide)
+      this.#matrix.update({
+        table,
+        state,
+        live,
+        version: this.#version,
+        likely: (mode, model) => this.#likely.of(mode, model),
+        running: (model) => JSON.stringify(running.filter((each) => each.model === model)),
+      });
     else
-      render(this.#list, [this.#version, state], () =>
+      render(this.#list, [this.#version, this.#runningVersion, state], () =>
         listContent({
           table,
           state,

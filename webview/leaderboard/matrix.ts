@@ -40,6 +40,10 @@ export interface MatrixContent {
   likely(mode: PageState['mode'], model: string): Likely | undefined;
   /** Results can be opened. */
   live: boolean;
+  /** Changes with all that is shown but the runs under way. */
+  version: number;
+  /** What is known of the runs under way of a model: a row is drawn again only where it has changed. */
+  running(model: string): string;
 }
 
 /** Row 0 is the heading. */
@@ -54,7 +58,7 @@ export class Matrix {
   readonly #head = h('div', { class: 'matrix-row', role: 'row' });
   readonly #body = h('div', { class: 'matrix-body', role: 'rowgroup' });
   readonly #on: MatrixEvents;
-  readonly #drawn = new Map<string, HTMLElement>();
+  readonly #drawn = new Map<string, { element: HTMLElement; index: number; running: string }>();
   readonly #drawSoon = onNextFrame(() => this.#draw());
   /** Columns drawn: first and behind the last. Those that stay are always drawn. */
   #across: [number, number] = [0, 0];
@@ -74,8 +78,13 @@ export class Matrix {
   /** Shows what has changed; scroll and focus stay. */
   update(content: MatrixContent): void {
     const hadFocus = this.element.contains(document.activeElement);
+    const before = this.#content;
     this.#content = content;
     const { table, state } = content;
+    if (before && isSameFrame(before, content)) {
+      this.#redrawRunning(content);
+      return;
+    }
     this.element.style.setProperty('--columns', table.columns.map(({ kind }) => `${widths[kind]}px`).join(' '));
     const width = table.columns.reduce((sum, { kind }) => sum + widths[kind], 0);
     this.element.style.setProperty('--width', `${width}px`);
@@ -92,12 +101,27 @@ export class Matrix {
     this.#across = this.#columnsSeen();
     this.#drawHead();
     this.#body.style.blockSize = `${table.rows.length * this.#rowHeight}px`;
-    for (const element of this.#drawn.values()) element.remove();
+    for (const { element } of this.#drawn.values()) element.remove();
     this.#drawn.clear();
     if (!table.columns.some(({ key }) => key === this.#active.column))
       this.#active.column = table.columns[0]?.key ?? '';
     if (this.#active.row !== 'head' && !table.rows.some(({ key }) => key === this.#active.row))
       this.#active.row = 'head';
+    this.#draw();
+    this.#mark(hadFocus);
+  }
+
+  /** Only runs under way have got on: rows without one, and in the same place, stay as they are. */
+  #redrawRunning(content: MatrixContent): void {
+    const hadFocus = this.element.contains(document.activeElement);
+    const places = new Map(content.table.rows.map(({ key }, index) => [key, index]));
+    for (const [key, { element, index, running }] of this.#drawn) {
+      const row = content.table.rows[index];
+      const same = row?.kind === 'model' ? content.running(row.model) === running : true;
+      if (places.get(key) === index && same) continue;
+      element.remove();
+      this.#drawn.delete(key);
+    }
     this.#draw();
     this.#mark(hadFocus);
   }
@@ -206,7 +230,7 @@ export class Matrix {
       this.#across = across;
       const hadFocus = this.element.contains(document.activeElement);
       this.#drawHead();
-      for (const element of this.#drawn.values()) element.remove();
+      for (const { element } of this.#drawn.values()) element.remove();
       this.#drawn.clear();
       queueMicrotask(() => this.#mark(hadFocus));
     }
@@ -225,13 +249,14 @@ export class Matrix {
       if (this.#drawn.has(row.key)) return;
       const element = this.#row(row, index, content);
       element.style.transform = `translateY(${index * height}px)`;
-      this.#drawn.set(row.key, element);
+      const running = row.kind === 'model' ? content.running(row.model) : '';
+      this.#drawn.set(row.key, { element, index, running });
       added.push(element);
     };
     for (let index = first; index < last; index++) place(index);
     const active = rows.findIndex(({ key }) => key === this.#active.row);
     if (active >= 0) place(active);
-    for (const [key, element] of this.#drawn)
+    for (const [key, { element }] of this.#drawn)
       if (!wanted.has(key)) {
         element.remove();
         this.#drawn.delete(key);
@@ -368,7 +393,7 @@ export class Matrix {
   }
 
   #elementOf({ row, column }: { row: string; column: string }): HTMLElement | null {
-    const element = row === 'head' ? this.#head : this.#drawn.get(row);
+    const element = row === 'head' ? this.#head : this.#drawn.get(row)?.element;
     return (
       element?.querySelector<HTMLElement>(`[data-column="${CSS.escape(column)}"]`) ??
       // A group's row is one cell.
@@ -478,6 +503,13 @@ export class Matrix {
     }
   }
 }
+
+/** The same heading, the same rows in number and kind: what changed, if anything, is in cells. */
+const isSameFrame = (before: MatrixContent, after: MatrixContent): boolean =>
+  before.version === after.version &&
+  before.state === after.state &&
+  before.table.rows.length === after.table.rows.length &&
+  before.table.columns.map(({ key }) => key).join('\n') === after.table.columns.map(({ key }) => key).join('\n');
 
 /** In its own column of the grid, though others before it are not drawn. */
 function placed(cell: HTMLElement, at: number): HTMLElement {
