@@ -77,6 +77,8 @@ export class FilterBar {
       this.#verdictChoice.element,
       this.#causeChoice.element,
       this.#changeChoice.element,
+      this.saved.element,
+      ...more,
       this.#field.element,
       button({
         label: 'Clear',
@@ -85,8 +87,6 @@ export class FilterBar {
           on.changed();
         },
       }),
-      this.saved.element,
-      ...more,
     );
     this.sync();
   }
