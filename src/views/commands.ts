@@ -9,6 +9,7 @@ import { installLibraries, showProviders } from './gpu-libraries.ts';
 import { evaluateGroup, openGroupBenchmark, showGroupScores } from './groups.ts';
 import { modelReportText } from './model-text.ts';
 import { browseModel, chooseModel } from './pick-model.ts';
+import { needsTrust as needsTrustWords } from './predictions.ts';
 import { rescoreRuns } from './rescore.ts';
 import { activeBenchmark, benchmarkOf, fileOf, isRow, pickSubject, subjectOfArgument, taskOf } from './subjects.ts';
 import { folderOf, type Row } from './trees.ts';
@@ -25,10 +26,7 @@ const needsTrust = (): string | null =>
   vscode.workspace.isTrusted
     ? null
     : 'Models are run only in a trusted workspace: a benchmark and a model are files that somebody wrote.';
-const needsTrustToPredict = (): string | null =>
-  vscode.workspace.isTrusted
-    ? null
-    : 'Scores are read and predicted only in a trusted workspace: records are files that somebody wrote.';
+const needsTrustToPredict = (): string | null => (vscode.workspace.isTrusted ? null : needsTrustWords);
 const needsJob = ({ queue }: Workbench): string | null => (queue.jobs.length > 0 ? null : 'Nothing is running.');
 const needsPreview = ({ previews }: Workbench): string | null =>
   previews?.current ? null : 'Open a preview first: “Preview prompts” above the task of a benchmark file.';

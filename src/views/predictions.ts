@@ -39,7 +39,9 @@ const usualSettings: PredictionSettings = {
   model: '',
 };
 
-const needsTrust = 'Scores are read and predicted only in a trusted workspace: records are files that somebody wrote.';
+/** Why a workspace that is not trusted predicts nothing. */
+export const needsTrust =
+  'Scores are read and predicted only in a trusted workspace: records are files that somebody wrote.';
 
 export class Predictions implements vscode.Disposable {
   readonly #context: vscode.ExtensionContext;
