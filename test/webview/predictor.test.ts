@@ -201,7 +201,7 @@ describe.skipIf(!browserPath)('predictor page', () => {
       partialSmallBench(),
     );
     await page.locator('.job', { hasText: 'greedy: 3 of 12 tasks' }).waitFor();
-    expect(await page.locator('[role=progressbar]').getAttribute('aria-valuenow')).toBe('25');
+    expect(await page.locator('.progress').getAttribute('aria-valuenow')).toBe('25');
     expect(await page.locator('.chosen-list h3').textContent()).toBe('The small bench of 2 tasks');
     await page.locator('#small-bench vscode-button', { hasText: 'Stop' }).click();
     await expect.poll(() => calls(page, 'stop')).toHaveLength(1);
