@@ -7,7 +7,7 @@ import { LeftOutCounter } from './left-out.ts';
 import { type JoinedTable, RowMapper } from './mapped-rows.ts';
 import { emptyMapping, type JoinRule, type Mapping } from './mapping.ts';
 import { scaledRecords } from './scores.ts';
-import type { RecordTable } from './types.ts';
+import type { RecordTable, ScoreRecord } from './types.ts';
 
 /**
  * Records of a CSV or JSON file.
@@ -29,7 +29,22 @@ export async function readTable(file: string, mapping: Mapping = emptyMapping): 
       return (fields, line) => rows.read(fields, line);
     });
   const { records, notes } = mapper as unknown as RowMapper;
-  return { records: scaledRecords(records, file, leftOut), leftOut: leftOut.list(), notes };
+  return { records: withOwnNames(scaledRecords(records, file, leftOut)), leftOut: leftOut.list(), notes };
+}
+
+/** In the study's tables `128b` is a model of several families: such names get their family in front. */
+function withOwnNames(records: ScoreRecord[]): ScoreRecord[] {
+  const families = new Map<string, Map<string, string>>();
+  for (const { model, family } of records) {
+    const names = families.get(model) ?? new Map<string, string>();
+    if (!names.has(family)) names.set(family, `${family} ${model}`);
+    families.set(model, names);
+  }
+  for (const record of records) {
+    const names = families.get(record.model);
+    if (names && names.size > 1) record.model = names.get(record.family) ?? record.model;
+  }
+  return records;
 }
 
 async function textOf(file: string): Promise<string> {

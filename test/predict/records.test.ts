@@ -73,6 +73,14 @@ describe("CSV in the study's columns", () => {
     ]);
   });
 
+  it('tells models of one name in several families apart', async () => {
+    const { records, leftOut } = await read(
+      'model_family,model_name,task,score\nBIG-G T=0,128b,t,0.5\nBIG-G T=1,128b,t,0.6\nPaLM,8b,t,0.7\n',
+    );
+    expect(records.map(({ model }) => model)).toEqual(['BIG-G T=0 128b', 'BIG-G T=1 128b', '8b']);
+    expect(leftOut).toEqual([]);
+  });
+
   it.each([
     ['model,task\na,b\n', 'The table has no column "score". Its columns are: model, task.'],
     ['a;b;c\n1;2;3\n', 'The table has no columns "task", "model_name", "score". Its columns are: a, b, c.'],
