@@ -19,4 +19,18 @@ describe('memory of a process', () => {
     expect(peak.bytes).toBeGreaterThanOrEqual(during);
     peak.close();
   });
+
+  it('begins anew where it is asked to: what a mode of a job took is not the next one’s', () => {
+    const peak = new MemoryPeak();
+    const shared = new SharedArrayBuffer(150e6);
+    new Uint8Array(shared).fill(1);
+    const during = peak.bytes;
+    peak.restart();
+    // What is still there counts, and what comes.
+    expect(peak.bytes).toBeLessThanOrEqual(during);
+    expect(peak.bytes).toBeGreaterThan(0);
+    const block = new Uint8Array(200e6).fill(1);
+    expect(peak.bytes).toBeGreaterThan(during + 50e6 * Number(block.length > 0));
+    peak.close();
+  });
 });
