@@ -1,8 +1,8 @@
 /** How well a predictor does, split by split, as the predictor page shows it. */
 import {
   baseline,
-  conformalQuantile,
   evaluatePredictors,
+  measuredCoverage,
   noiseCeiling,
   type Predictor,
   type PredictorEvaluation,
@@ -110,27 +110,10 @@ export function yielding(predictor: Predictor): Predictor {
   };
 }
 
-/**
- * How many held-out scores lie within the interval that the errors of the other folds give: what intervals of predictions in
- * this situation are worth (predict/cell-intervals.ts). Null where too few are held out.
- */
-function coverage(records: readonly ScoreRecord[], { heldOut, folds }: PredictorEvaluation): PredictorFit['coverage'] {
-  const errors = heldOut.map(({ record, fold, predicted }) => ({
-    fold,
-    error: Math.abs((records[record]?.score ?? Number.NaN) - predicted),
-  }));
-  let [within, n, reach] = [0, 0, 0];
-  for (const fold of folds.keys()) {
-    const quantile = conformalQuantile(errors.filter((one) => one.fold !== fold).map(({ error }) => error));
-    if (quantile === null) continue;
-    for (const one of errors) {
-      if (one.fold !== fold) continue;
-      n++;
-      reach += quantile;
-      if (one.error <= quantile) within++;
-    }
-  }
-  return n > 0 ? { share: within / n, n, reach: reach / n } : null;
+/** What intervals of predictions in this situation are worth; null where too few are held out. */
+function coverage(records: readonly ScoreRecord[], { heldOut }: PredictorEvaluation): PredictorFit['coverage'] {
+  const measured = measuredCoverage(records, heldOut);
+  return measured && { share: measured.share, n: measured.n, reach: measured.halfWidth };
 }
 
 function heldOutOf(
