@@ -37,8 +37,11 @@ const settled = (page: Page) => page.evaluate(() => new Promise((done) => reques
 describe.skipIf(!browserPath)('predictor page', () => {
   for (const theme of themes)
     it(`has no accessibility violations and no errors: ${theme.name}`, async () => {
+      const view = predictorView();
+      // Rows of a table are alike: a few of them tell axe as much as hundreds.
+      for (const split of view.fit?.splits ?? []) split.points.splice(40);
       const { page, problems } = await session.open('predictor', {
-        host: scriptedHost({ view: predictorView(), items: {}, details: [] }),
+        host: scriptedHost({ view, items: {}, details: [] }),
         theme,
       });
       await ready(page);
