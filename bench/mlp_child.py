@@ -19,12 +19,10 @@ torch.set_num_threads(int(sys.argv[1]) or torch.get_num_threads())
 
 def train(records, names, numbers, epochs):
     torch.manual_seed(0)
-    inputs = torch.cat(
-        [torch.randn(records, numbers)]
-        + [torch.nn.functional.one_hot(torch.randint(0, n, (records,)), n).float() for n in names],
-        1,
-    )
-    targets = torch.rand(records)
+    values = [torch.randint(0, n, (records,)) for n in names]
+    one_hot = [torch.nn.functional.one_hot(of, n).float() for of, n in zip(values, names)]
+    inputs = torch.cat([torch.randn(records, numbers)] + one_hot, 1)
+    targets = 0.5 + 0.4 * torch.sin(values[3] / 10 + values[1]) + 0.05 * (torch.rand(records) - 0.5)
     widths = [inputs.shape[1], 128, 64, 32, 16]
     layers = []
     for a, b in zip(widths, widths[1:]):
