@@ -79,7 +79,11 @@ export async function subjectOfArgument(
   argument: unknown,
 ): Promise<Subject | null> {
   if (isRow(argument)) {
-    if (argument.kind === 'group') return argument;
+    if (argument.kind === 'group') {
+      // Without the row's runs: a list of runs would be taken for a comparison of them.
+      const { task, benchmarkFile, modelName, modelFolder } = argument;
+      return { task, benchmarkFile, modelName, modelFolder };
+    }
     if (argument.kind === 'run') {
       const { benchmark, model } = argument.run.run;
       return {
