@@ -194,7 +194,7 @@ export class ModesSection {
         { class: 'number' },
         formatSeconds(summary.seconds),
         tuned && h('span', { class: 'sub' }, tuned),
-        timeNote && h('span', { class: 'sub' }, timeNote),
+        timeNote && h('span', { class: 'sub time-note' }, timeNote),
       ),
     );
   }
