@@ -8,6 +8,7 @@ export { leaderboardFile, shareableLeaderboard } from './leaderboard-file.ts';
 export { ItemEvidence, type ItemReader, type RankedModels, rankedModels } from './leaderboard-ranks.ts';
 export { declaredBases, linkModels, linksFile, linksText, parseLinks, readLinks, type SaidLinks } from './links.ts';
 export { type Person, thisPerson, withoutPaths, withoutPersonalPaths } from './personal-paths.ts';
+export { predictorFile, shareablePredictor } from './predictor-file.ts';
 export { bundledPage, embeddedJson, type PageParts, pageFrame, pageHtml, pageName } from './report.ts';
 export {
   checkComparable,

@@ -1,10 +1,7 @@
 /** The leaderboard as one HTML file: the page with its data, for any browser, without what is personal. */
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { HumanError } from '../shared/errors.ts';
 import type { LeaderboardView } from '../shared/protocol.ts';
 import { type Person, thisPerson, withoutPersonalPaths } from './personal-paths.ts';
-import { pageHtml } from './report.ts';
+import { bundledPage, pageHtml } from './report.ts';
 
 /**
  * @param state how the page is to look, as the page keeps it; what it hides is not in the file
@@ -12,22 +9,10 @@ import { pageHtml } from './report.ts';
  * @throws HumanError where the page is not there
  */
 export async function leaderboardFile(view: LeaderboardView, state: unknown, pages: string): Promise<string> {
-  const part = async (name: string): Promise<string> => {
-    try {
-      // Without the pointer to a source map, which does not travel with the file.
-      return (await readFile(join(pages, name), 'utf8')).replace(/^(\/\/|\/\*)# sourceMappingURL=.*$/m, '');
-    } catch (cause) {
-      throw new HumanError('missing', `A part of Softbench is missing: ${join(pages, name)}.`, {
-        todo: 'Build or install it again.',
-        cause,
-      });
-    }
-  };
   return pageHtml({
     title: 'Leaderboard',
     data: { page: 'leaderboard', ...shareableLeaderboard(view, state) },
-    script: await part('leaderboard.js'),
-    style: await part('leaderboard.css'),
+    ...(await bundledPage(pages, 'leaderboard')),
   });
 }
 

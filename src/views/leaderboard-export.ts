@@ -1,10 +1,8 @@
 /** Saving what the leaderboard page shows: as a table, as a picture, or as one HTML file that opens in any browser. */
-import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import * as vscode from 'vscode';
-import { HumanError } from '../shared/errors.ts';
 import type { LeaderboardFormat, LeaderboardPageApi, LeaderboardView } from '../shared/protocol.ts';
 import { leaderboardFile } from '../study/index.ts';
+import { askWhereTo, tellSaved, writeTo } from './save-file.ts';
 
 const formats: Record<LeaderboardFormat, string> = {
   csv: 'CSV',
@@ -20,30 +18,15 @@ export async function saveLeaderboard(
   pages: string,
 ): Promise<boolean> {
   if (!Object.hasOwn(formats, format)) return false;
-  const [folder] = vscode.workspace.workspaceFolders ?? [];
   const file = basename(name).replace(/[^\p{L}\p{N}._+ -]/gu, '-');
-  const target = await vscode.window.showSaveDialog({
-    title: `Save the leaderboard as ${formats[format]}`,
-    filters: { [formats[format]]: [format] },
-    ...(folder && { defaultUri: vscode.Uri.joinPath(folder.uri, file) }),
-  });
+  const kind = formats[format];
+  const target = await askWhereTo(`Save the leaderboard as ${kind}`, file, kind, format);
   if (!target) return false;
   const bytes =
     format === 'png'
       ? Buffer.from(content, 'base64')
       : Buffer.from(format === 'html' ? await leaderboardFile(await view(), JSON.parse(content), pages) : content);
-  try {
-    await writeFile(target.fsPath, bytes);
-  } catch (cause) {
-    throw new HumanError('disk', `The leaderboard cannot be saved as ${target.fsPath}.`, {
-      todo: 'Choose another folder, or make room.',
-      cause,
-    });
-  }
-  void vscode.window.showInformationMessage(`Saved as ${target.fsPath}.`, 'Open').then(async (shown) => {
-    if (shown !== 'Open') return;
-    if (format === 'html') await vscode.env.openExternal(target);
-    else await vscode.commands.executeCommand('vscode.open', target);
-  });
+  await writeTo(target, bytes, 'The leaderboard');
+  tellSaved(target);
   return true;
 }

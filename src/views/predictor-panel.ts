@@ -1,14 +1,14 @@
 /** The predictor page as an editor tab: fed from one source, live while something is computed, found again after a restart. */
-import { readFile, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { HumanError, sentenceOf } from '../shared/errors.ts';
+import { HumanError } from '../shared/errors.ts';
 import type { PredictionTask, PredictorView, SmallBenchResult } from '../shared/predictions.ts';
 import type { PredictorCommand, PredictorPageApi, PredictorPageEvents } from '../shared/protocol.ts';
 import { connect, type Handlers, serve } from '../shared/rpc.ts';
 import { throttle } from './emitter.ts';
 import { pageChannel, pageHtml, pageOptions } from './page.ts';
 import type { Predictions } from './predictions.ts';
+import { askWhereTo, tellSaved, writeTo } from './save-file.ts';
 
 export const predictorViewType = 'softbench.predictor';
 
@@ -159,80 +159,18 @@ async function exportSmallBench(result: SmallBenchResult, budget: number): Promi
         : `R² on the other tasks of ${result.heldOut} that were held out: ${recovery.toFixed(3)}.`,
     ],
   });
-  const target = await saveAs(`${name}.yaml`, 'Group file', ['yaml'], text, 'The list');
+  const target = await askWhereTo('Save the list as group file', `${name}.yaml`, 'Group file', 'yaml');
   if (!target) return;
-  void vscode.window.showInformationMessage(`Saved as ${target.fsPath}.`, 'Open').then(async (shown) => {
-    if (shown === 'Open') await vscode.window.showTextDocument(target);
-  });
+  await writeTo(target, text, 'The list');
+  tellSaved(target);
 }
 
 /** The page as one HTML file. */
 async function sharePredictor(view: PredictorView, pages: string): Promise<void> {
-  const target = await saveAs('predictor.html', 'Web page', ['html'], await predictorFile(view, pages), 'The page');
+  const { predictorFile } = await import('../study/index.ts');
+  const html = await predictorFile(view, pages);
+  const target = await askWhereTo('Save the page as HTML', 'predictor.html', 'Web page', 'html');
   if (!target) return;
-  void vscode.window.showInformationMessage(`Saved as ${target.fsPath}.`, 'Open').then(async (shown) => {
-    if (shown === 'Open') await vscode.env.openExternal(target);
-  });
-}
-
-async function saveAs(
-  name: string,
-  kind: string,
-  extensions: string[],
-  text: string,
-  what: string,
-): Promise<vscode.Uri | null> {
-  const [folder] = vscode.workspace.workspaceFolders ?? [];
-  const target = await vscode.window.showSaveDialog({
-    title: `Save as ${kind}`,
-    filters: { [kind]: extensions },
-    ...(folder && { defaultUri: vscode.Uri.joinPath(folder.uri, name) }),
-  });
-  if (!target) return null;
-  try {
-    await writeFile(target.fsPath, text);
-  } catch (cause) {
-    throw new HumanError('disk', `${what} cannot be saved as ${target.fsPath}: ${sentenceOf(cause)}`, {
-      todo: 'Choose another folder, or make room.',
-      cause,
-    });
-  }
-  return target;
-}
-
-/** Without the places of files on this machine. @param pages folder with `predictor.js` and `predictor.css` */
-export async function predictorFile(view: PredictorView, pages: string): Promise<string> {
-  const { pageHtml: oneFile } = await import('../study/index.ts');
-  const part = async (name: string): Promise<string> => {
-    try {
-      return (await readFile(join(pages, name), 'utf8')).replace(/^(\/\/|\/\*)# sourceMappingURL=.*$/m, '');
-    } catch (cause) {
-      throw new HumanError('missing', `A part of Softbench is missing: ${join(pages, name)}.`, {
-        todo: 'Build or install it again.',
-        cause,
-      });
-    }
-  };
-  return oneFile({
-    title,
-    data: { page: 'predictor', view: withoutPlaces(view) },
-    script: await part('predictor.js'),
-    style: await part('predictor.css'),
-  });
-}
-
-function withoutPlaces({ records, ...view }: PredictorView): PredictorView {
-  return {
-    ...view,
-    work: null,
-    problem: null,
-    records: records && {
-      ...records,
-      sources: records.sources.map(({ path, problem, ...source }) => ({
-        ...source,
-        path: basename(path),
-        problem: problem?.replaceAll(path, basename(path)) ?? null,
-      })),
-    },
-  };
+  await writeTo(target, html, 'The page');
+  tellSaved(target, ', without personal paths');
 }

@@ -7,6 +7,7 @@ import type { PageContent, PageSizes } from '../shared/protocol.ts';
 import { checkOneBenchmark, pageName } from '../study/index.ts';
 import type { WorkerClient } from '../worker/index.ts';
 import { cancellable } from './progress.ts';
+import { askWhereTo, tellSaved } from './save-file.ts';
 
 /** Browsers take long to open more. */
 const largePage = 50_000_000;
@@ -36,12 +37,7 @@ export async function shareRuns(host: ShareHost, runs: readonly RunFolder[]): Pr
     runs.map(({ run }) => run.model.name),
     first.run.benchmark.task,
   );
-  const [folder] = vscode.workspace.workspaceFolders ?? [];
-  const target = await vscode.window.showSaveDialog({
-    title: 'Save as HTML page',
-    filters: { 'Web page': ['html'] },
-    ...(folder && { defaultUri: vscode.Uri.joinPath(folder.uri, `${name}.html`) }),
-  });
+  const target = await askWhereTo('Save as HTML page', `${name}.html`, 'Web page', 'html');
   if (!target) return;
   const { bytes } = await cancellable('Writing the page', (signal, progress) =>
     worker.call.writePage(
@@ -49,16 +45,7 @@ export async function shareRuns(host: ShareHost, runs: readonly RunFolder[]): Pr
       { signal, onProgress: ({ message }) => progress.report({ message }) },
     ),
   );
-  // Not waited for: the command is done when its message is shown.
-  void tellSaved(target, bytes);
-}
-
-async function tellSaved(target: vscode.Uri, bytes: number): Promise<void> {
-  const shown = await vscode.window.showInformationMessage(
-    `Saved as ${target.fsPath} (${formatBytes(bytes)}), without personal paths.`,
-    'Open in Browser',
-  );
-  if (shown) await vscode.env.openExternal(target);
+  tellSaved(target, ` (${formatBytes(bytes)}), without personal paths`);
 }
 
 /** One row a choice. */
