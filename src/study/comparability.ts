@@ -101,9 +101,9 @@ export const comparedSettings: readonly Setting[] = [
   },
   {
     what: 'Chat template',
-    severity: 'care',
+    severity: 'incomparable',
     sentence:
-      'Some prompts were written as a conversation and others as plain text: models answer the two in different forms.',
+      'Some prompts were written as a conversation and others as plain text: the models were not asked the same, and answer the two in different forms.',
     of: ({ run }) => measured(run, run.settings.chat?.template ? 'a chat template' : 'plain text'),
   },
   {

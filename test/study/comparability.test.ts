@@ -62,7 +62,7 @@ describe('what makes runs incomparable', () => {
     ['Version', 'care', (file) => Object.assign(file, { softbench: '0.2.0' })],
     [
       'Chat template',
-      'care',
+      'incomparable',
       ({ settings }) => {
         const template = { name: 'default', source: '', digest: 'tt', specialTokens: {} };
         settings.chat = { template, systemInstruction: null, fewshotAsMultiturn: false };
