@@ -1,5 +1,5 @@
 /**
- * Which benchmark of a model to run next: the one whose score would take most uncertainty from the scores that are still
+ * Which benchmark of a model to run next: the one whose score would take most uncertainty from the other scores that are
  * unknown, for what it costs. Scores of a model are a normal distribution (learn/normal.ts); knowing one of them makes the
  * variance of each other smaller by covariance² / variance, whatever the score turns out to be (Krause, Singh and Guestrin 2008
  * place sensors by the same rule).
@@ -21,7 +21,7 @@ export interface NextBenchmarkOptions {
 export interface BenchmarkProposal {
   /** What to run. */
   configuration: Configuration;
-  /** Mean variance of the scores that are unknown now, before and after this one is known; scores from 0 to 1. */
+  /** Mean variance of the other scores that are unknown now, before and after this one is known; scores from 0 to 1. */
   before: number;
   after: number;
   cost: number;
@@ -95,17 +95,21 @@ export async function nextBenchmarks(
 }
 
 /**
- * Mean variance of n jointly normal values, before and after each of them is known.
+ * Mean variance of the others of n jointly normal values, before and after each of them is known. Its own variance does not
+ * count: a score that nothing can foretell is no reason to run it first. 0 where there are no others.
  * @param covariance [n, n]
  */
 export function variancesAfter(covariance: Float64Array, n: number): { before: number; after: number }[] {
-  let before = 0;
-  for (let i = 0; i < n; i++) before += (covariance[i * n + i] as number) / n;
+  let all = 0;
+  for (let i = 0; i < n; i++) all += covariance[i * n + i] as number;
+  const others = Math.max(1, n - 1);
   return Array.from({ length: n }, (_, known) => {
     const variance = covariance[known * n + known] as number;
     let less = 0;
-    if (variance > 0) for (let i = 0; i < n; i++) less += (covariance[i * n + known] as number) ** 2 / variance / n;
-    return { before, after: Math.max(0, before - less) };
+    if (variance > 0)
+      for (let i = 0; i < n; i++) if (i !== known) less += (covariance[i * n + known] as number) ** 2 / variance;
+    const before = Math.max(0, all - variance) / others;
+    return { before, after: Math.max(0, before - less / others) };
   });
 }
 

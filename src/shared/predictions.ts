@@ -202,7 +202,7 @@ export interface NextBenchmarkRow {
   subtask: string;
   /** Shots and mode, where the records differ in them. */
   setting: string;
-  /** Mean variance of the scores still unknown, before and after this one is known; scores from 0 to 1. */
+  /** Mean variance of the other scores still unknown, before and after this one is known; scores from 0 to 1. */
   before: number;
   after: number;
   /** In `NextBenchmark.costUnit`. */

@@ -81,13 +81,16 @@ function contentOf(next: NextBenchmark): Child[] {
       h('strong', {}, visible(next.model)),
       ` has scores on ${counted(next.known, 'task')}; ${counted(next.open, 'task')} are open. Run `,
       h('strong', {}, visible(nameOf(first))),
-      ` next: it takes the typical error of the open scores from ${pointsText(Math.sqrt(first.before))} to ${pointsText(Math.sqrt(first.after))} points${hasCosts ? ', the most for its cost' : ''}.`,
+      ` next: it takes the typical error of the other open scores from ${pointsText(Math.sqrt(first.before))} to ${pointsText(Math.sqrt(first.after))} points${hasCosts ? ', the most for its cost' : ''}.`,
     ),
     table(
       'Next benchmarks, best first',
       [
         { title: 'Benchmark' },
-        { title: 'Variance removed', words: 'Share of the variance of the open scores that knowing this one removes' },
+        {
+          title: 'Variance removed',
+          words: 'Share of the variance of the other open scores that knowing this one removes',
+        },
         { title: 'Typical error after, points', number: true },
         ...(hasCosts ? [{ title: `Cost, ${next.costUnit}`, number: true }] : []),
       ],
