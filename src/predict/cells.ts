@@ -1,8 +1,8 @@
 /** Which scores are asked for: of one model, on one task, in the settings and metrics that records have. */
 import { HumanError } from '../shared/errors.ts';
+import { familyOf, sizeInName } from '../shared/model-names.ts';
 import type { PromptMode } from '../shared/modes.ts';
 import { columnOf } from './columns.ts';
-import { familyInName, sizeInName } from './model-names.ts';
 import type { Configuration, ScoreRecord } from './types.ts';
 
 export interface CellRequest {
@@ -56,7 +56,7 @@ function modelsOf(records: readonly ScoreRecord[], request: CellRequest): Model[
   if (request.model === undefined) return [...known.values()];
   const found = known.get(request.model) ?? alike(known, request.model);
   const named = found ?? {
-    family: familyInName(request.model),
+    family: familyOf(request.model),
     model: request.model,
     parameters: { total: sizeInName(request.model), nonEmbedding: null, flopMatched: null },
     trainingFlops: null,

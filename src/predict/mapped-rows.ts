@@ -1,10 +1,10 @@
 /** Rows of a table into records, as a mapping says. */
 import { HumanError } from '../shared/errors.ts';
+import { familyOf, sizeInName } from '../shared/model-names.ts';
 import { isPromptMode } from '../shared/modes.ts';
 import type { LeftOutCounter } from './left-out.ts';
 import { type FieldName, type FieldRule, fieldNames, type Mapping, type Match, type ScoreRule } from './mapping.ts';
 import type { MetricRange } from './metric-ranges.ts';
-import { familyInName, sizeInName } from './model-names.ts';
 import { isMissing, numberIn, placeOf, type UnscaledRecord } from './scores.ts';
 import type { ParameterCounts, RecordSource, ScoreRecord } from './types.ts';
 
@@ -143,7 +143,7 @@ export class RowMapper {
     if (!Number.isInteger(shots) || shots < 0) return 'rows whose number of examples is no whole number';
     const n = numberOf(get('n_items'));
     return {
-      family: this.text(get('model_family') ?? familyInName(model)),
+      family: this.text(get('model_family') ?? familyOf(model)),
       model: this.text(model),
       parameters: this.parametersOf(model, (name) => positive(numberOf(get(name)))),
       trainingFlops: positive(numberOf(get('training_flops'))),

@@ -1,9 +1,9 @@
 /** Records of a store's runs, measured and imported: F, S, K, L, LL and the metrics of the benchmark file. */
 import { metricKey, shareNames } from '../metrics/index.ts';
 import type { RunFolder } from '../runs/index.ts';
+import { familyOf, sizeInName } from '../shared/model-names.ts';
 import { leaderboard } from '../study/index.ts';
 import { LeftOutCounter } from './left-out.ts';
-import { familyInName, sizeInName } from './model-names.ts';
 import { scaledRecords, type UnscaledRecord } from './scores.ts';
 import type { RecordTable, ScoreRecord } from './types.ts';
 
@@ -35,7 +35,7 @@ export function runRecords(runs: readonly RunFolder[]): RecordTable {
     const task = tasks.get(run.benchmark.file) ?? run.benchmark.task;
     const add = (metric: string, score: number, n: number, preferred: boolean): void => {
       const record: ScoreRecord = {
-        family: familyInName(run.model.name),
+        family: familyOf(run.model.name),
         model,
         parameters: { total: sizeInName(run.model.name), nonEmbedding: null, flopMatched: null },
         trainingFlops: null,

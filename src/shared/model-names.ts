@@ -1,4 +1,4 @@
-/** What the name of a model tells: who it was post-trained from, and its family. Names are guesses; links can be corrected. */
+/** What the name of a model tells: who it was post-trained from, its family, its size. Names are guesses; links can be corrected. */
 
 /** Words that names of post-trained models carry behind those of their base model. One row a kind of post-training. */
 export const postTrainingWords: readonly { pattern: RegExp; words: string }[] = [
@@ -27,6 +27,7 @@ const ownName = (name: string): string =>
   name
     .replace(/\s*\(.*\)$/, '')
     .split(/[\\/:]/)
+    .filter(Boolean)
     .at(-1) ?? name;
 
 /** As names are compared: without the organisation, the words of base models, case and the kind of dash. */
@@ -60,4 +61,18 @@ export function familyOf(name: string): string {
   // A size without a dash in front: `stories260k`.
   const [, glued] = /^([a-z]{3,})\d+([._]\d+)?[kmb]$/i.exec(family) ?? [];
   return glued ?? (family || own);
+}
+
+/** `7b`, `1.5B`, `135M`, `8x7B`, `0.5b`, `260K`: a number and a letter, as a part of its own. */
+const sizePart = /(?<![\p{L}\d.])(?:(\d+)x)?(\d+(?:\.\d+)?)\s?([KMBT])(?![\p{L}\d])/giu;
+const units: Record<string, number> = { k: 1e3, m: 1e6, b: 1e9, t: 1e12 };
+
+/** Parameters in units: 7e9 for `Llama-2-7b`; null where the name has no size, or several. */
+export function sizeInName(name: string): number | null {
+  const sizes = [...ownName(name).matchAll(sizePart)].map(
+    ([, experts, number, unit]) =>
+      Number(experts ?? 1) * Number(number) * (units[unit?.toLowerCase() ?? ''] ?? Number.NaN),
+  );
+  const [size, ...others] = new Set(sizes);
+  return size !== undefined && others.length === 0 ? size : null;
 }
