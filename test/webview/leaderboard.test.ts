@@ -104,6 +104,11 @@ describe.skipIf(!browserPath)('the grid of the leaderboard', () => {
     });
     await page.locator('.hidden-note button').first().click();
     expect(await modelsShown(page)).toHaveLength(5);
+    // The same with the pointer.
+    await page.locator('.matrix-body .matrix-row').nth(1).hover();
+    await page.getByRole('button', { name: `Hide ${ascending[1]}`, exact: true }).click();
+    expect(await modelsShown(page)).toEqual(ascending.filter((_, at) => at !== 1));
+    expect(await focused(page)).toBe(`model ${ascending[2]} | model`);
     await page.context().close();
   });
 

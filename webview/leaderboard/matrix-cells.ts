@@ -1,5 +1,6 @@
 /** The cells of the grid: what a score, a rank and a name look like, for eyes and for screen readers. */
 import { h } from '../dom.ts';
+import { icon } from '../icons.ts';
 import { importedMark } from '../imported.ts';
 import { visible } from '../text.ts';
 import type { PageState } from './state.ts';
@@ -39,8 +40,27 @@ export function cellElement(
   if (column.kind === 'model')
     return h(
       'div',
-      { ...common, role: 'rowheader', class: `matrix-cell model-cell ${stickyClass(column)}`, title: model },
+      {
+        ...common,
+        role: 'rowheader',
+        class: `matrix-cell model-cell ${stickyClass(column)}`,
+        title: model,
+        // Its button is no part of its name.
+        'aria-label': visible(model),
+      },
       h('bdi', { class: 'model-name' }, visible(model)),
+      // By keys a cell hides its row: the button takes no stop of its own.
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'hide-button',
+          tabindex: -1,
+          title: 'Hide the model (Delete)',
+          'aria-label': `Hide ${visible(model)}`,
+        },
+        icon('close'),
+      ),
     );
   if (column.kind === 'rank') {
     const entry = table.ranked.find(({ mode }) => mode === column.mode)?.models.get(model);

@@ -1,6 +1,7 @@
 /**
  * The wide layout: models × benchmarks as a grid. Rows are drawn only where they are seen; the cell that has the focus stays
- * drawn. Keys: arrows, Home, End, Page Up, Page Down; Enter opens a result or sorts by a column; Delete hides.
+ * drawn. Keys: arrows, Home, End, Page Up, Page Down; Enter opens a result or sorts by a column; Delete hides, as the
+ * button beside a model's name does.
  */
 import { h, onNextFrame } from '../dom.ts';
 import { visible } from '../text.ts';
@@ -360,17 +361,18 @@ export class Matrix {
       this.#act(target);
     } else if (event.key === 'Delete') {
       const at = content.table.columns[column];
-      const shown = content.table.rows[row - 1];
       if (row === 0 && at?.kind === 'task') this.#on.hideBenchmark(at.task);
-      else if (shown?.kind === 'model') {
-        // The next model takes the focus.
-        this.#active = {
-          ...this.#active,
-          row: content.table.rows[row]?.key ?? content.table.rows[row - 2]?.key ?? 'head',
-        };
-        this.#on.hideModel(shown.model);
-      }
+      else if (row > 0) this.#hideRow(row - 1);
     }
+  }
+
+  #hideRow(at: number): void {
+    const { rows } = (this.#content as MatrixContent).table;
+    const row = rows[at];
+    if (row?.kind !== 'model') return;
+    // The next model takes the focus.
+    this.#active = { ...this.#active, row: rows[at + 1]?.key ?? rows[at - 1]?.key ?? 'head' };
+    this.#on.hideModel(row.model);
   }
 
   #click(event: MouseEvent): void {
@@ -379,7 +381,9 @@ export class Matrix {
     const row = target.closest<HTMLElement>('[data-row]')?.dataset.row ?? 'head';
     this.#active = { row, column: target.dataset.column ?? '' };
     this.#mark(true);
-    this.#act(target);
+    if ((event.target as HTMLElement).closest('.hide-button'))
+      this.#hideRow(this.#content.table.rows.findIndex(({ key }) => key === row));
+    else this.#act(target);
   }
 
   #act(target: HTMLElement): void {
