@@ -3,9 +3,9 @@
  * model, of subtask and metric, and of the setting within them are learned together by least squares with shrinkage (ridge),
  * so that an unknown model stands at its family's level, or at that of all models, and an unknown task at the mean.
  */
-import { throwIfCancelled } from '../shared/errors.ts';
 import { learnSizes } from './features.ts';
 import { solveRidge } from './ridge-solver.ts';
+import { type Turn, turns } from './turn.ts';
 import type { Configuration, FittedPredictor, Predictor, ScoreRecord } from './types.ts';
 
 /** What has an effect of its own, the general in front of the particular. */
@@ -25,20 +25,21 @@ export const additivePredictor: Predictor = {
   name: 'additive',
   title: 'model + task',
   async fit(training, { signal, development = [] }) {
-    throwIfCancelled(signal);
     // There is nothing to stop early and nothing to choose: it learns from both.
-    return fitAdditive([...training, ...development]);
+    return fitAdditive([...training, ...development], turns(signal));
   },
 };
 
 /** The same with slopes along the logarithms of size and training computation, so that these place a model of an unknown family. */
-export const fitAdditiveBySize = (records: readonly ScoreRecord[]): FittedPredictor =>
-  fitAdditive(records, learnSizes(records));
+export const fitAdditiveBySize = (records: readonly ScoreRecord[], turn: Turn): Promise<FittedPredictor> =>
+  fitAdditive(records, turn, learnSizes(records));
 
-export function fitAdditive(
+export async function fitAdditive(
   records: readonly ScoreRecord[],
+  turn: Turn,
   sizes: ReturnType<typeof learnSizes> = [],
-): FittedPredictor {
+): Promise<FittedPredictor> {
+  await turn();
   const names = levels.map(() => new Map<string, number>());
   let effects = 0;
   const indicators = levels.map((level, at) => {
@@ -50,10 +51,11 @@ export function fitAdditive(
       return effect;
     });
   });
-  const { intercept, weights } = solveRidge(
+  const { intercept, weights } = await solveRidge(
     { effects, indicators, numbers: sizes.map((size) => Float64Array.from(records, size)) },
     Float64Array.from(records, ({ score }) => score),
     additiveShrinkage,
+    turn,
   );
   return {
     predict: (configurations) =>

@@ -11,6 +11,7 @@ import { openPace, type Pace } from './learn/pace.ts';
 import { parts as allParts, type FittedPart, type ModelState, type Part } from './learn/parts.ts';
 import { type ScoreMatrix, scoreMatrix } from './learn/score-matrix.ts';
 import { leadingDirections } from './small-bench/task-covariance.ts';
+import { turns } from './turn.ts';
 import type { Configuration, Predictor } from './types.ts';
 
 export const normalSettings = { shrinkage: 30, rounds: 15 };
@@ -27,7 +28,7 @@ export const combine = (name: string, title: string, parts: readonly Part[]): Pr
     const all = [...records, ...development];
     const random = new Random(seed);
     const pace = openPace(signal);
-    const additive = fitAdditiveBySize(all);
+    const additive = await fitAdditiveBySize(all, turns(signal));
     const matrix = scoreMatrix(all);
     const width = matrix.columns.size;
     const places = await fitPlaces(matrix, pace);

@@ -1,6 +1,7 @@
 /** Settings are chosen by records that were not learned from. */
 import { Random } from '../shared/random.ts';
-import type { ScoreRecord } from './types.ts';
+import { predictInTurns, type Turn } from './turn.ts';
+import type { FittedPredictor, ScoreRecord } from './types.ts';
 
 /**
  * Training and development records: those given, or a ninth of the training records drawn by the seed where none are given.
@@ -17,8 +18,14 @@ export function withDevelopment(
 }
 
 /** Sum of squared errors. */
-export const squaredError = (records: readonly ScoreRecord[], predicted: Float64Array): number =>
-  records.reduce((sum, { score }, at) => sum + (score - (predicted[at] ?? Number.NaN)) ** 2, 0);
+export async function developmentError(
+  fitted: FittedPredictor,
+  records: readonly ScoreRecord[],
+  turn: Turn,
+): Promise<number> {
+  const predicted = await predictInTurns(fitted, records, turn);
+  return records.reduce((sum, { score }, at) => sum + (score - (predicted[at] ?? Number.NaN)) ** 2, 0);
+}
 
 /** The candidate with the least loss; the first of equals, and the first where no loss is a number. */
 export function leastLoss<Candidate>(losses: readonly { candidate: Candidate; loss: number }[]): Candidate {

@@ -1,8 +1,8 @@
 /** How well predictors predict what they have not seen: k folds, RMSE and R², by task and by family. */
-import { throwIfCancelled } from '../shared/errors.ts';
 import { type Fit, fitOf, type MeanAndSd, meanAndSd } from './fit.ts';
 import { noiseCeiling } from './noise.ts';
 import { type Split, type SplitName, type SplitOptions, splitRecords } from './splits.ts';
+import { predictInTurns, turns } from './turn.ts';
 import type { Predictor, ScoreRecord } from './types.ts';
 
 export { type Fit, fitOf, type MeanAndSd, meanAndSd };
@@ -59,12 +59,13 @@ export async function evaluatePredictors(
     ...(seed !== undefined && { seed }),
   });
   const evaluations: PredictorEvaluation[] = [];
+  const turn = turns(signal);
   const parts = split.folds.length * predictors.length;
   for (const predictor of predictors) {
     const heldOut: HeldOut[] = [];
     let seconds = 0;
     for (const [fold, { train, development, test }] of split.folds.entries()) {
-      throwIfCancelled(signal);
+      await turn();
       const done = evaluations.length * split.folds.length + fold;
       const begun = performance.now();
       const fitted = await predictor.fit(pick(records, train), {
@@ -74,7 +75,7 @@ export async function evaluatePredictors(
         ...(progress && { progress: (share: number) => progress((done + share) / parts) }),
       });
       seconds += (performance.now() - begun) / 1000;
-      const predicted = fitted.predict(pick(records, test));
+      const predicted = await predictInTurns(fitted, pick(records, test), turn);
       for (const [at, record] of test.entries()) heldOut.push({ record, fold, predicted: predicted[at] ?? Number.NaN });
       progress?.((done + 1) / parts);
     }

@@ -4,12 +4,12 @@
  * computation, so that a model with few scores stands beside models of its size; a model with none is placed by them alone.
  */
 import { Random } from '../shared/random.ts';
-import { leastLoss, squaredError, withDevelopment } from './development.ts';
+import { developmentError, leastLoss, withDevelopment } from './development.ts';
 import { learnSizes } from './features.ts';
 import { cholesky, dot, solveCholesky } from './linear-algebra.ts';
 import { type Cell, corrected, type ResidualTable, residualTable, rowOf } from './residuals.ts';
-import { turns } from './turn.ts';
-import type { Configuration, FittedPredictor, Predictor, ScoreRecord } from './types.ts';
+import { type Turn, turns } from './turn.ts';
+import type { Configuration, FittedPredictor, Predictor } from './types.ts';
 
 export interface FactorSettings {
   /** Length of the vectors. */
@@ -31,22 +31,24 @@ export const factorPredictor: Predictor = {
   async fit(records, { development, seed, signal, progress }) {
     const parts = withDevelopment(records, development, seed);
     const turn = turns(signal);
-    const table = residualTable(parts.training);
+    const table = await residualTable(parts.training, turn);
     const losses: { candidate: FactorSettings; loss: number }[] = [];
     for (const candidate of candidates) {
-      await turn();
-      const predicted = withFactors(table, candidate, seed).predict(parts.development);
-      losses.push({ candidate, loss: squaredError(parts.development, predicted) });
+      const fitted = await withFactors(table, candidate, seed, turn);
+      losses.push({ candidate, loss: await developmentError(fitted, parts.development, turn) });
       progress?.(losses.length / (candidates.length + 1));
     }
-    return fitFactors([...parts.training, ...parts.development], leastLoss(losses), seed);
+    const whole = await residualTable([...parts.training, ...parts.development], turn);
+    return withFactors(whole, leastLoss(losses), seed, turn);
   },
 };
 
-export const fitFactors = (records: readonly ScoreRecord[], settings: FactorSettings, seed: number): FittedPredictor =>
-  withFactors(residualTable(records), settings, seed);
-
-function withFactors(table: ResidualTable, settings: FactorSettings, seed: number): FittedPredictor {
+async function withFactors(
+  table: ResidualTable,
+  settings: FactorSettings,
+  seed: number,
+  turn: Turn,
+): Promise<FittedPredictor> {
   const width = table.columns.size;
   // Of the residuals' scale, so that they weigh as one score each.
   const deviation = deviationOf(table.ofRow);
@@ -59,7 +61,7 @@ function withFactors(table: ResidualTable, settings: FactorSettings, seed: numbe
     ...table.ofColumn,
     ...sizes.map((_, at) => side.map((cells, row) => ({ at: row, value: cells[at]?.value ?? 0 }))),
   ];
-  const { rows, columns } = alternatingLeastSquares(ofRow, ofColumn, settings, seed);
+  const { rows, columns } = await alternatingLeastSquares(ofRow, ofColumn, settings, seed, turn);
   const { rank, penalty } = settings;
   const unknown = new Map<string, Float64Array>();
   /** The vector of a model without scores: by its side columns. */
@@ -115,17 +117,20 @@ function taskVectors(
  * (Srebro, Rennie and Jaakkola 2004).
  * @returns row-major: rows [rows, rank], columns [columns, rank]
  */
-export function alternatingLeastSquares(
+export async function alternatingLeastSquares(
   ofRow: readonly (readonly Cell[])[],
   ofColumn: readonly (readonly Cell[])[],
   { rank, penalty, rounds }: FactorSettings,
   seed: number,
-): { rows: Float64Array; columns: Float64Array } {
+  turn: Turn,
+): Promise<{ rows: Float64Array; columns: Float64Array }> {
   const random = new Random(seed);
   const rows = new Float64Array(ofRow.length * rank);
   const columns = Float64Array.from({ length: ofColumn.length * rank }, () => 0.1 * random.normal());
   for (let round = 0; round < rounds; round++) {
+    await turn();
     solveVectors(rows, ofRow, columns, rank, penalty);
+    await turn();
     solveVectors(columns, ofColumn, rows, rank, penalty);
   }
   return { rows, columns };

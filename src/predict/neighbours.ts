@@ -2,10 +2,10 @@
  * Collaborative filtering by nearest neighbours: what the additive baseline leaves of a score is that of similar models on the
  * same column, or of similar columns for the same model (Koren 2010, "Factor in the neighbors", equations 3 and 4).
  */
-import { leastLoss, squaredError, withDevelopment } from './development.ts';
+import { developmentError, leastLoss, withDevelopment } from './development.ts';
 import { type Cell, corrected, type ResidualTable, residualTable } from './residuals.ts';
 import { turns } from './turn.ts';
-import type { FittedPredictor, Predictor, ScoreRecord } from './types.ts';
+import type { FittedPredictor, Predictor } from './types.ts';
 
 export interface NeighbourSettings {
   /** Whose similarity counts. */
@@ -27,20 +27,17 @@ export const neighbourPredictor: Predictor = {
   async fit(records, { development, seed, signal, progress }) {
     const parts = withDevelopment(records, development, seed);
     const turn = turns(signal);
-    const table = residualTable(parts.training);
+    const table = await residualTable(parts.training, turn);
     const losses: { candidate: NeighbourSettings; loss: number }[] = [];
     for (const candidate of candidates) {
-      await turn();
-      const predicted = withNeighbours(table, candidate).predict(parts.development);
-      losses.push({ candidate, loss: squaredError(parts.development, predicted) });
+      const fitted = withNeighbours(table, candidate);
+      losses.push({ candidate, loss: await developmentError(fitted, parts.development, turn) });
       progress?.(losses.length / (candidates.length + 1));
     }
-    return fitNeighbours([...parts.training, ...parts.development], leastLoss(losses));
+    const whole = await residualTable([...parts.training, ...parts.development], turn);
+    return withNeighbours(whole, leastLoss(losses));
   },
 };
-
-export const fitNeighbours = (records: readonly ScoreRecord[], settings: NeighbourSettings): FittedPredictor =>
-  withNeighbours(residualTable(records), settings);
 
 function withNeighbours(table: ResidualTable, { of, ...settings }: NeighbourSettings): FittedPredictor {
   const value =

@@ -1,6 +1,7 @@
 /** What the additive baseline, with the sizes of models, leaves, as a table of models × columns (a subtask in one setting by one metric). */
 import { fitAdditiveBySize } from './additive.ts';
 import { columnOf } from './columns.ts';
+import { predictInTurns, type Turn } from './turn.ts';
 import type { Configuration, FittedPredictor, ScoreRecord } from './types.ts';
 
 export interface ResidualTable {
@@ -26,9 +27,9 @@ export interface Cell {
 
 export const rowOf = ({ family, model }: Configuration): string => `${family}\n${model}`;
 
-export function residualTable(records: readonly ScoreRecord[]): ResidualTable {
-  const additive = fitAdditiveBySize(records);
-  const expected = additive.predict(records);
+export async function residualTable(records: readonly ScoreRecord[], turn: Turn): Promise<ResidualTable> {
+  const additive = await fitAdditiveBySize(records, turn);
+  const expected = await predictInTurns(additive, records, turn);
   const rows = new Map<string, number>();
   const columns = new Map<string, number>();
   const table: ResidualTable = {

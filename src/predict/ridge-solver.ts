@@ -1,5 +1,6 @@
 /** Least squares with shrinkage over indicator columns and a few dense ones: a million records of thousands of effects. */
 import { dot } from './linear-algebra.ts';
+import type { Turn } from './turn.ts';
 
 /** Features of n records. An indicator column gives each record one effect; numbers are columns of values. */
 export interface SparseFeatures {
@@ -26,7 +27,12 @@ export interface RidgeSolution {
  * @param target [n]
  * @param penalty above 0
  */
-export function solveRidge(features: SparseFeatures, target: Float64Array, penalty: number): RidgeSolution {
+export async function solveRidge(
+  features: SparseFeatures,
+  target: Float64Array,
+  penalty: number,
+  turn: Turn,
+): Promise<RidgeSolution> {
   const n = target.length;
   const width = features.effects + features.numbers.length;
   // The intercept is one more column of ones.
@@ -42,6 +48,7 @@ export function solveRidge(features: SparseFeatures, target: Float64Array, penal
   let norm = dot(residual, scaled);
   const enough = norm * tolerance ** 2;
   for (let step = 0; step < 20 * width + 100 && norm > enough && norm > 0; step++) {
+    await turn();
     const moved = transposed(open, product(open, direction, n));
     for (let e = 0; e < width; e++) add(moved, e, penalty * get(direction, e));
     const length = norm / dot(direction, moved);

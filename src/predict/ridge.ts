@@ -1,8 +1,8 @@
 /** Ridge regression over the study's features: linear in everything that it sees. */
-import { leastLoss, squaredError, withDevelopment } from './development.ts';
+import { developmentError, leastLoss, withDevelopment } from './development.ts';
 import { type EncodedFeatures, type Encoder, learnFeatures } from './features.ts';
 import { product, type SparseFeatures, solveRidge } from './ridge-solver.ts';
-import { turns } from './turn.ts';
+import { type Turn, turns } from './turn.ts';
 import type { FittedPredictor, Predictor, ScoreRecord } from './types.ts';
 
 /** Penalties to choose from, by the development records. */
@@ -16,22 +16,22 @@ export const ridgePredictor: Predictor = {
     const turn = turns(signal);
     const losses: { candidate: number; loss: number }[] = [];
     for (const penalty of penalties) {
-      await turn();
-      const predicted = fitRidge(parts.training, penalty).predict(parts.development);
-      losses.push({ candidate: penalty, loss: squaredError(parts.development, predicted) });
+      const fitted = await fitRidge(parts.training, penalty, turn);
+      losses.push({ candidate: penalty, loss: await developmentError(fitted, parts.development, turn) });
       progress?.(losses.length / (penalties.length + 1));
     }
-    return fitRidge([...parts.training, ...parts.development], leastLoss(losses));
+    return fitRidge([...parts.training, ...parts.development], leastLoss(losses), turn);
   },
 };
 
 /** With an intercept, which is not penalised. */
-export function fitRidge(records: readonly ScoreRecord[], penalty: number): FittedPredictor {
+export async function fitRidge(records: readonly ScoreRecord[], penalty: number, turn: Turn): Promise<FittedPredictor> {
   const encoder = learnFeatures(records);
-  const { intercept, weights } = solveRidge(
+  const { intercept, weights } = await solveRidge(
     sparse(encoder, encoder.encode(records)),
     Float64Array.from(records, ({ score }) => score),
     penalty,
+    turn,
   );
   return {
     predict(configurations) {

@@ -4,6 +4,7 @@ import { alternatingLeastSquares, factorPredictor } from '../../src/predict/fact
 import { baseline, type Configuration, fitOf, predictorOf } from '../../src/predict/index.ts';
 import { neighbourPredictor, neighbourValue } from '../../src/predict/neighbours.ts';
 import { fitRidge, ridgePredictor } from '../../src/predict/ridge.ts';
+import { turns } from '../../src/predict/turn.ts';
 import { oracle, oracleRecords, pick, record } from './oracle.ts';
 
 const clipped = (values: readonly number[]): number[] => values.map((value) => Math.min(1, Math.max(0, value)));
@@ -16,8 +17,8 @@ const test = pick(oracle.test);
 const scores = test.map(({ score }) => score);
 
 describe('additive baseline', () => {
-  it("is scikit-learn's Ridge over one-hot levels", () => {
-    close(fitAdditive(training).predict(test), clipped(oracle.additive), 6);
+  it("is scikit-learn's Ridge over one-hot levels", async () => {
+    close((await fitAdditive(training, turns())).predict(test), clipped(oracle.additive), 6);
   });
 
   it('puts an unknown model at its family, and an unknown task at the mean of all', async () => {
@@ -44,8 +45,12 @@ describe('additive baseline', () => {
 });
 
 describe('ridge regression', () => {
-  it.each([0.1, 10])("is scikit-learn's over one-hot and standardised features, penalty %d", (penalty) => {
-    close(fitRidge(training, penalty).predict(test), clipped(oracle.ridge[penalty.toFixed(1)] ?? []), 6);
+  it.each([0.1, 10])("is scikit-learn's over one-hot and standardised features, penalty %d", async (penalty) => {
+    close(
+      (await fitRidge(training, penalty, turns())).predict(test),
+      clipped(oracle.ridge[penalty.toFixed(1)] ?? []),
+      6,
+    );
   });
 
   it('chooses its penalty by development records, the same for the same seed', async () => {
@@ -57,12 +62,18 @@ describe('ridge regression', () => {
 
 describe('matrix factors', () => {
   const { matrix, rank, penalty, product } = oracle.factors;
-  it('with all cells known are the SVD with singular values lowered by the penalty', () => {
+  it('with all cells known are the SVD with singular values lowered by the penalty', async () => {
     const ofRow = matrix.map((row) => row.map((value, at) => ({ at, value })));
     const ofColumn = (matrix[0] ?? []).map((_, column) =>
       matrix.map((row, at) => ({ at, value: row[column] ?? Number.NaN })),
     );
-    const { rows, columns } = alternatingLeastSquares(ofRow, ofColumn, { rank, penalty, rounds: 400 }, 0);
+    const { rows, columns } = await alternatingLeastSquares(
+      ofRow,
+      ofColumn,
+      { rank, penalty, rounds: 400 },
+      0,
+      turns(),
+    );
     for (const [i, row] of product.entries())
       for (const [j, value] of row.entries()) {
         let found = 0;
