@@ -76,6 +76,11 @@ async function look(file: string): Promise<{ encoding: BufferEncoding; separator
       todo: 'Save it as UTF-8.',
     });
   const encoding: BufferEncoding = head[0] === 0xff && head[1] === 0xfe ? 'utf16le' : 'utf8';
+  if (encoding === 'utf8' && head.includes(0))
+    throw new HumanError('bad-input', 'The file is no text: it holds zero bytes.', {
+      place: { file },
+      todo: 'Give a CSV file; tables of other programs can be saved as CSV.',
+    });
   const [line = ''] = head
     .toString(encoding)
     .replace(/"[^"]*"/g, '')

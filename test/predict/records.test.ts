@@ -85,6 +85,7 @@ describe("CSV in the study's columns", () => {
     ['model,task\na,b\n', 'The table has no column "score". Its columns are: model, task.'],
     ['a;b;c\n1;2;3\n', 'The table has no columns "task", "model_name", "score". Its columns are: a, b, c.'],
     ['', 'The file is empty: there is no header line.'],
+    ['PK\u0003\u0004\u0000\u0000', 'The file is no text: it holds zero bytes.'],
     ['model,task,score,score\n', 'Two columns are named "score".'],
     ['model,task,score\n"a,b,0.5\n', 'This is not valid CSV'],
   ])('says what is wrong with %j', async (content, message) => {
