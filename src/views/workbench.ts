@@ -188,7 +188,8 @@ export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
   }
 
   onDidChange(listener: () => void): { dispose(): void } {
-    const soon = throttle(400, listener);
+    // The editor asks for lenses again once it has been told nothing for a moment: told more often, it never would.
+    const soon = throttle(1000, listener);
     return vscode.Disposable.from(
       this.models.onDidChange(soon),
       this.runs.onDidChange(soon),

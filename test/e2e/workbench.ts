@@ -96,6 +96,70 @@ export class Workbench {
     return this.page.locator('.sidebar .monaco-list-row', { hasText: text });
   }
 
+  /** One of the extension's views in the side panel, by its heading. */
+  #view(name: string): Locator {
+    return this.page.locator('.sidebar .pane', { has: this.page.locator(`.pane-header[aria-label^="${name} "]`) });
+  }
+
+  async foldView(name: string): Promise<void> {
+    const header = this.#view(name).locator('.pane-header');
+    if ((await header.getAttribute('aria-expanded')) === 'true') await header.click();
+  }
+
+  /** A row of one view's tree. */
+  viewRow(view: string, text: string | RegExp): Locator {
+    return this.#view(view).locator('.monaco-list-row', { hasText: text });
+  }
+
+  /** A button that stands in a row of a view's tree while the pointer is over it. */
+  rowAction(view: string, row: string | RegExp, title: string): Locator {
+    return this.viewRow(view, row).locator(`.actions a[aria-label^="${title}"]`);
+  }
+
+  /** A tree that is drawn anew while it is clicked on takes the click elsewhere: then once more, as a person would. */
+  async unfold(view: string, row: string | RegExp): Promise<void> {
+    const found = this.viewRow(view, row);
+    const isUnfolded = async (): Promise<boolean> => (await found.getAttribute('aria-expanded')) === 'true';
+    await until(`${row} to be unfolded`, async () => {
+      if (await isUnfolded()) return true;
+      await found.locator('.monaco-tl-twistie').click();
+      return until('the row', isUnfolded, 2).catch(() => false);
+    });
+  }
+
+  /** The first row with a text below another row. */
+  async rowBelow(view: string, above: string | RegExp, text: string): Promise<Locator> {
+    const index = Number(await this.viewRow(view, above).getAttribute('data-index'));
+    const rows = this.viewRow(view, text);
+    for (const row of await rows.all()) {
+      const at = Number(await row.getAttribute('data-index'));
+      if (at > index) return this.#view(view).locator(`.monaco-list-row[data-index="${at}"]`);
+    }
+    throw new Error(`There is no row "${text}" below ${above}.`);
+  }
+
+  /** An entry of the context menu that is open. */
+  contextMenu(entry: string): Locator {
+    return this.page.locator('.monaco-menu .action-item', { hasText: entry }).first();
+  }
+
+  /** Chooses an option of one of the extension's pages. */
+  async choose(page: Frame, label: string, option: string | RegExp): Promise<void> {
+    await page.locator(`vscode-dropdown[aria-label="${label}"]`).click();
+    await page.locator('vscode-option', { hasText: option }).first().click();
+  }
+
+  /** Accepts the place that the dialog for saving proposes (in a browser it is VS Code's own). @returns the file */
+  async acceptSaveDialog(ending: string): Promise<string> {
+    const box = this.page.locator('.quick-input-widget input.input');
+    const file = await until('the proposed file', async () => {
+      const text = await box.inputValue({ timeout: 2000 }).catch(() => '');
+      return text.endsWith(ending) ? text : null;
+    });
+    await this.page.locator('.quick-input-widget .monaco-button', { hasText: 'OK' }).click();
+    return file;
+  }
+
   /**
    * Opens the quick input with a key, types, and clicks the entry. The input closes when something else takes the focus
    * (a page that has just loaded): then it starts again, as a person would.
@@ -124,7 +188,12 @@ export class Workbench {
   }
 
   async closeAllEditors(): Promise<void> {
-    await this.command('View: Close All Editors');
+    // A page that has the focus may take the keys for itself.
+    await until('all editors to be closed', async () => {
+      await this.command('View: Close All Editors');
+      const tabs = this.page.locator('.editor-group-container .tab');
+      return until('no tab', async () => (await tabs.count()) === 0, 3).catch(() => false);
+    });
   }
 
   /** Runs a command from the palette by its title. */
