@@ -66,8 +66,9 @@ interface Target {
 
 export class RowMapper {
   readonly records: UnscaledRecord[] = [];
-  /** What was taken for granted, as sentences. */
-  readonly notes: string[] = [];
+  private readonly assumed: string[] = [];
+  /** Values of fields that a record can do without, that are no numbers: how many, and the first. */
+  private readonly unreadable = new Map<FieldName, { count: number; first: string }>();
   private readonly targets: Target[];
   private readonly texts = new Map<string, string>();
   private readonly parameters = new Map<string, ParameterCounts>();
@@ -120,7 +121,7 @@ export class RowMapper {
       this.leftOut.add(made, this.cellOf(target, line, row.fields));
       return;
     }
-    const error = positive(numberOf(target.read.standard_error(row)));
+    const error = positive(this.numberOf('standard_error', textOf(target.read.standard_error(row))));
     this.records.push({ record: made, range: target.range, line, ...(error !== null && { standardError: error }) });
   }
 
@@ -139,14 +140,17 @@ export class RowMapper {
     if (wanting) return `rows without ${wanting}, which the mapping requires`;
     const mode = get('mode');
     if (mode !== undefined && !isPromptMode(mode)) return 'rows whose mode is no prompt mode of Softbench';
-    const shots = numberOf(get('n_shot')) ?? 0;
-    if (!Number.isInteger(shots) || shots < 0) return 'rows whose number of examples is no whole number';
-    const n = numberOf(get('n_items'));
+    const writtenShots = get('n_shot');
+    const shots = writtenShots === undefined ? 0 : numberIn(writtenShots);
+    if (shots === null || !Number.isInteger(shots) || shots < 0)
+      return 'rows whose number of examples is no whole number';
+    const number = (name: FieldName): number | null => this.numberOf(name, get(name));
+    const n = number('n_items');
     return {
       family: this.text(get('model_family') ?? familyOf(model)),
       model: this.text(model),
-      parameters: this.parametersOf(model, (name) => positive(numberOf(get(name)))),
-      trainingFlops: positive(numberOf(get('training_flops'))),
+      parameters: this.parametersOf(model, (name) => positive(number(name))),
+      trainingFlops: positive(number('training_flops')),
       task: this.text(task),
       subtask: this.text(get('subtask') ?? task),
       shots,
@@ -157,6 +161,29 @@ export class RowMapper {
       n: n !== null && n >= 1 ? Math.round(n) : null,
       source: this.source,
     };
+  }
+
+  /** Null where nothing is written, and where it is no number: what is not read is counted. */
+  private numberOf(name: FieldName, written: string | undefined): number | null {
+    if (written === undefined) return null;
+    const value = numberIn(written);
+    if (value === null) {
+      const known = this.unreadable.get(name) ?? { count: 0, first: written };
+      known.count++;
+      this.unreadable.set(name, known);
+    }
+    return value;
+  }
+
+  /** What was taken for granted, as sentences; after all rows. */
+  get notes(): string[] {
+    return [
+      ...this.assumed,
+      ...[...this.unreadable].map(
+        ([name, { count, first }]) =>
+          `${this.file}: ${count === 1 ? '1 value' : `${count.toLocaleString('en-US')} values`} of ${name} ${count === 1 ? 'is no number' : 'are no numbers'} ("${first}"): taken as missing.`,
+      ),
+    ];
   }
 
   /** One object for all records of a model: a million of them are as many numbers otherwise. */
@@ -221,7 +248,7 @@ export class RowMapper {
       ['metric_name', 'all scores are taken as of one metric from 0 to 1'],
     ];
     for (const [name, words] of assumed)
-      if (!found(name)) this.notes.push(`${this.file} has no column ${name}: ${words}.`);
+      if (!found(name)) this.assumed.push(`${this.file} has no column ${name}: ${words}.`);
   }
 
   /** Columns first, each by the first rule that matches its name; a rule without a column is for the row. */
@@ -345,10 +372,6 @@ const rowRule: ScoreRule = { match: {}, fields: {}, range: null, lowerIsBetter: 
 const nothing: Getter = () => undefined;
 const textOf = (text: string | undefined): string | undefined =>
   text === undefined || isMissing(text) ? undefined : text.trim();
-const numberOf = (text: string | undefined): number | null => {
-  const plain = textOf(text);
-  return plain === undefined ? null : numberIn(plain);
-};
 const positive = (value: number | null): number | null => (value !== null && value > 0 ? value : null);
 const groupNamesOf = (pattern: RegExp): string[] =>
   [...pattern.source.matchAll(/\(\?<(\w+)>/g)].map(([, name]) => name ?? '');

@@ -115,6 +115,21 @@ describe("CSV in the study's columns", () => {
     expect(leftOut).toEqual([]);
   });
 
+  it('says which values of sizes and items are no numbers, and takes no such number of examples for 0', async () => {
+    const { records, leftOut, notes } = await read(
+      'model,task,score,total_params,n_shot,n_items\nx-7b,t,0.5,seven,0,many\nx-7b,u,0.5,7e9,few,100\nx-7b,v,0.25,8B,1,100\n',
+    );
+    expect(records.map(({ task, parameters, n }) => [task, parameters.total, n])).toEqual([
+      ['t', 7e9, null],
+      ['v', 7e9, 100],
+    ]);
+    expect(leftOut).toMatchObject([{ reason: 'rows whose number of examples is no whole number', count: 1 }]);
+    expect(notes?.filter((note) => note.includes('no number'))).toEqual([
+      expect.stringMatching(/1 value of n_items is no number \("many"\)/),
+      expect.stringMatching(/2 values of total_params are no numbers \("seven"\)/),
+    ]);
+  });
+
   it('counts each row that it cannot use, with the line', async () => {
     const path = file(
       [
