@@ -48,11 +48,18 @@ const normalPart: Part = {
   fit: async () => (model) => model.completed,
 };
 
+/**
+ * More models than these, and so many of them, drawn by chance, stand for all (a subset of the data: Rasmussen and Williams 2006,
+ * section 8.3): the exact process takes memory with the square and time with the cube of their number.
+ */
+const mostProcessModels = 400;
+
 const processPart: Part = {
   name: 'process',
   title: 'Gaussian process over models',
   weight: 0.45,
-  async fit({ models, columns, itemNoise, loadings, components }, _random, pace) {
+  async fit({ models: all, columns, itemNoise, loadings, components }, random, pace) {
+    const models = all.length > mostProcessModels ? random.shuffle(all).slice(0, mostProcessModels) : all;
     const rows = models.length;
     const kernel = new Float64Array(rows * rows);
     for (const [i, a] of models.entries())
