@@ -19,7 +19,7 @@ const levels: readonly ((of: Configuration) => string)[] = [
 ];
 
 /** How strongly effects are drawn to 0, in records. */
-export const additiveShrinkage = 0.5;
+const additiveShrinkage = 0.5;
 
 export const additivePredictor: Predictor = {
   name: 'additive',

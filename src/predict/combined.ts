@@ -6,7 +6,7 @@
 import { Random } from '../shared/random.ts';
 import { fitAdditiveBySize } from './additive.ts';
 import { fitComponents } from './learn/components.ts';
-import { fitNormal } from './learn/normal.ts';
+import { fitNormal, usualNormal } from './learn/normal.ts';
 import { openPace, type Pace } from './learn/pace.ts';
 import { parts as allParts, type FittedPart, type ModelState, type Part } from './learn/parts.ts';
 import { type ScoreMatrix, scoreMatrix } from './learn/score-matrix.ts';
@@ -14,7 +14,6 @@ import { leadingDirections } from './small-bench/task-covariance.ts';
 import { turns } from './turn.ts';
 import type { Configuration, Predictor } from './types.ts';
 
-export const normalSettings = { shrinkage: 30, rounds: 15 };
 /** More columns than these are completed by components: a full covariance would take too long. */
 const widest = 160;
 const componentSettings = { components: 8, rounds: 8, penalty: 8 };
@@ -107,7 +106,7 @@ async function fitPlaces(matrix: ScoreMatrix, pace: Pace): Promise<Places> {
   const completion =
     columns > widest
       ? await fitComponents(whole, rows, width, componentSettings, pace)
-      : await fitNormal(whole, rows, width, normalSettings, pace);
+      : await fitNormal(whole, rows, width, usualNormal, pace);
   const completed = new Float64Array(rows * width);
   for (let row = 0; row < rows; row++)
     completed.set(completion.complete(whole.subarray(row * width, (row + 1) * width)), row * width);

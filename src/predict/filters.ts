@@ -32,7 +32,7 @@ export const studyFilters: RecordFilters = {
   leastItems: 101,
 };
 
-export const configurationWords = ({ model, subtask, task, shots, mode, metric }: ScoreRecord): string =>
+const configurationWords = ({ model, subtask, task, shots, mode, metric }: ScoreRecord): string =>
   `${model} on ${subtask === task || subtask.startsWith(task) ? subtask : `${task} (${subtask})`}, ${mode ?? `${shots}-shot`}, ${metric}`;
 
 /** The records that stay, in their order. Of records of one configuration the first stays. */

@@ -5,7 +5,7 @@
  * place sensors by the same rule).
  */
 import { HumanError } from '../shared/errors.ts';
-import { fitNormal, type NormalSettings } from './learn/normal.ts';
+import { fitNormal, type NormalSettings, usualNormal } from './learn/normal.ts';
 import { openPace } from './learn/pace.ts';
 import { scoreMatrix } from './learn/score-matrix.ts';
 import { cholesky, solveCholesky } from './linear-algebra.ts';
@@ -42,7 +42,7 @@ export interface BenchmarkProposals {
 export async function nextBenchmarks(
   records: readonly ScoreRecord[],
   model: string | Configuration,
-  { cost = () => 1, signal, settings = { shrinkage: 30, rounds: 15 } }: NextBenchmarkOptions = {},
+  { cost = () => 1, signal, settings = usualNormal }: NextBenchmarkOptions = {},
 ): Promise<BenchmarkProposals> {
   const named = typeof model === 'string' ? records.find((record) => record.model === model) : model;
   if (!named)

@@ -163,7 +163,7 @@ export function splitRecords(
 }
 
 /** Groups that are held out, fold by fold: scikit-learn's KFold with shuffling. */
-export function kFold(groups: number, folds: number, seed: number): number[][] {
+function kFold(groups: number, folds: number, seed: number): number[][] {
   const order = new NumpyRandom(seed).permutation(groups);
   let start = 0;
   return Array.from({ length: folds }, (_, fold) => {

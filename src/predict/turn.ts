@@ -1,21 +1,15 @@
-/** Lets timers, messages and a wish to stop come in between: long computations would keep them all waiting. */
-import { throwIfCancelled } from '../shared/errors.ts';
+/** Loops of awaited steps that let timers, messages and a wish to stop come in between. */
+import { openPace, throwIfStopped } from './learn/pace.ts';
 import type { Configuration, FittedPredictor } from './types.ts';
-
-/** Milliseconds between two turns. */
-const often = 50;
 
 /** To be awaited in a loop: it returns to the loop at once most of the time, and throws CancelledError after a stop. */
 export type Turn = () => Promise<void>;
 
 export function turns(signal?: AbortSignal): Turn {
-  let last = performance.now();
+  const pace = openPace(signal);
   return async () => {
-    throwIfCancelled(signal);
-    if (performance.now() - last < often) return;
-    await new Promise<void>((resolve) => setImmediate(resolve));
-    last = performance.now();
-    throwIfCancelled(signal);
+    throwIfStopped(signal);
+    if (pace.due()) await pace.pause();
   };
 }
 

@@ -40,7 +40,7 @@ export const numberFeatures = [
   { name: 'shots', of: ({ shots }) => shots },
 ] as const satisfies readonly NumberFeature[];
 
-export const modelKey = ({ family, model }: Configuration): string => JSON.stringify([family, model]);
+const modelKey = ({ family, model }: Configuration): string => JSON.stringify([family, model]);
 
 /** Configurations as features. */
 export interface Encoded {

@@ -14,8 +14,6 @@ export interface ForestSettings {
 
 export interface Forest {
   predict(columns: Columns): Float64Array;
-  /** Standard deviation of the trees' answers: how much they disagree. */
-  spread(columns: Columns): Float64Array;
 }
 
 export async function growForest(
@@ -39,23 +37,11 @@ export async function growForest(
     grown.push(await growTree(columns, target, rows, splitter, { leastLeaf, depth: Number.POSITIVE_INFINITY }, pace));
     progress?.((tree + 1) / trees);
   }
-  const predict = (asked: Columns): Float64Array => {
-    const out = new Float64Array(asked.count);
-    for (const tree of grown) addTree(tree, asked, out, 1 / trees);
-    return out;
-  };
   return {
-    predict,
-    spread(asked) {
-      const mean = predict(asked);
-      const squares = new Float64Array(asked.count);
-      for (const tree of grown) {
-        const one = new Float64Array(asked.count);
-        addTree(tree, asked, one, 1);
-        for (let i = 0; i < one.length; i++)
-          squares[i] = (squares[i] as number) + ((one[i] as number) - (mean[i] as number)) ** 2 / trees;
-      }
-      return squares.map(Math.sqrt);
+    predict(asked) {
+      const out = new Float64Array(asked.count);
+      for (const tree of grown) addTree(tree, asked, out, 1 / trees);
+      return out;
     },
   };
 }

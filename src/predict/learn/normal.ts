@@ -20,6 +20,9 @@ export interface NormalSettings {
   rounds: number;
 }
 
+/** Of tables of scores. */
+export const usualNormal: NormalSettings = { shrinkage: 30, rounds: 15 };
+
 /** @param values [rows, columns], standardised; NaN where missing */
 export async function fitNormal(
   values: Float64Array,

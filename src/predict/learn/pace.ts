@@ -1,5 +1,5 @@
 /** How long computation goes on between two turns of the event loop. */
-import { throwIfCancelled } from '../../shared/errors.ts';
+import { CancelledError } from '../../shared/errors.ts';
 
 /** Milliseconds: a worker answers a cancel message within about this. */
 const longest = 40;
@@ -14,14 +14,19 @@ export interface Pace {
   pause(): Promise<void>;
 }
 
+/** @throws CancelledError after a stop: predictions keep nothing that could be resumed */
+export function throwIfStopped(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new CancelledError('Stopped.');
+}
+
 export function openPace(signal?: AbortSignal): Pace {
   let last = performance.now();
   return {
     due: () => performance.now() - last >= longest,
     async pause() {
-      throwIfCancelled(signal);
+      throwIfStopped(signal);
       await new Promise<void>((resolve) => setImmediate(resolve));
-      throwIfCancelled(signal);
+      throwIfStopped(signal);
       last = performance.now();
     },
   };

@@ -1,6 +1,7 @@
 /** Small benches measured with any predictor, in place of the closed form that they are searched with. */
-import { throwIfCancelled } from '../../shared/errors.ts';
+
 import { fitOf, meanAndSd } from '../evaluate.ts';
+import { throwIfStopped } from '../learn/pace.ts';
 import type { Predictor, ScoreRecord } from '../types.ts';
 import type { Recovery } from './compare.ts';
 import type { ScoreTable } from './table.ts';
@@ -29,7 +30,7 @@ export async function predictorRecovery(
   const width = table.subtasks.length;
   const values: (number | null)[] = [];
   for (const [group, rows] of groups.entries()) {
-    throwIfCancelled(signal);
+    throwIfStopped(signal);
     const held = new Set(rows);
     const subset = new Set(subsetOf(group));
     const train: ScoreRecord[] = [];
