@@ -16,4 +16,6 @@ export const shareInWords = (share: Share): string =>
     ? 'not defined: no items to divide by'
     : `${share.count} of ${share.n} = ${percent(share)}, 95 % interval ${bounds(share)}`;
 
-export const count = (value: number): string => value.toLocaleString('en-US');
+/** One formatter for all: a call of toLocaleString makes its own each time. */
+const whole = new Intl.NumberFormat('en-US');
+export const count = (value: number): string => whole.format(value);

@@ -23,6 +23,8 @@ interface ItemColumn {
   /** In a narrow table columns with a low number stay the longest. */
   importance: number;
   cell(row: Row, siblings: readonly Row[]): Child[];
+  /** Where the cell is more than text: what it shows, so that it stays as it is for another row that shows the same. */
+  shows?(row: Row, siblings: readonly Row[]): string;
 }
 
 const none = (): HTMLElement => h('span', { class: 'muted' }, '–');
@@ -51,10 +53,12 @@ export const itemColumns = {
     ...{ label: 'Run', title: 'The run: its mode, or what tells it apart from the others' },
     ...{ width: 'minmax(124px, 0.4fr)', least: 124, usual: true, importance: 3 },
     cell: ({ mark }) => [columnName(mark)],
+    shows: ({ run }) => run,
   },
   verdict: {
     ...{ label: 'Verdict', title: 'Format and answer together' },
     ...{ width: '166px', least: 166, usual: true, importance: 1 },
+    shows: ({ verdict }) => verdict,
     cell: ({ verdict }) => [verdictIcon(verdict), h('span', { class: 'cell-text' }, verdicts[verdict].label)],
   },
   across: {
@@ -63,6 +67,7 @@ export const itemColumns = {
       title: 'Verdict of this item in each run, in their order; sorted, those that differ come first',
     },
     ...{ width: '88px', least: 84, usual: true, importance: 5 },
+    shows: (_, siblings) => siblings.map((each) => `${each.run} ${each.verdict}`).join(),
     cell: (_, siblings) => [
       h(
         'span',

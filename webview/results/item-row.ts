@@ -1,5 +1,5 @@
 /** Heads and rows of the item table, and the words that explain its filter and keys. */
-import { h } from '../dom.ts';
+import { type Child, h } from '../dom.ts';
 import { filterKeys } from './filter-keys.ts';
 import { columnOf, type ItemColumnName, type Layout } from './item-columns.ts';
 import type { Row } from './rows.ts';
@@ -28,32 +28,77 @@ export const headCells = (
     );
   });
 
-/**
- * A row of the table.
- * @param at its position among the rows shown
- * @param startsItem draws a line above: the row before is of another item
- * @param siblings the item's rows in all runs
- */
-export function rowElement(
-  row: Row,
-  at: number,
-  names: readonly ItemColumnName[],
-  { selected, startsItem, siblings }: { selected: boolean; startsItem: boolean; siblings: readonly Row[] },
-): HTMLElement {
-  return h(
-    'div',
-    {
-      role: 'row',
-      id: `row-${at}`,
-      class: `grid-row${selected ? ' selected' : ''}${startsItem ? ' first-of-item' : ''}`,
-      'aria-rowindex': at + 2,
-      'aria-selected': selected ? 'true' : 'false',
-      'data-at': at,
-    },
-    ...names.map((name) =>
-      h('div', { role: 'gridcell', class: `cell cell-${name}` }, ...columnOf[name].cell(row, siblings)),
-    ),
-  );
+/** What is drawn of a row, beside the row itself. */
+interface RowLook {
+  selected: boolean;
+  /** Draws a line above: the row before is of another item. */
+  startsItem: boolean;
+  /** The item's rows in all runs. */
+  siblings: readonly Row[];
+}
+
+/** A row of the table as elements, which show one row after the other: making them anew costs more than rewriting them. */
+export class RowView {
+  readonly element = h('div', { role: 'row' });
+  readonly #cells: HTMLElement[];
+  /** What each cell shows, where its column tells. */
+  readonly #shown: (string | null)[];
+  #at = -1;
+  #look = '';
+  #selected: boolean | null = null;
+  #place = '';
+
+  constructor(private readonly names: readonly ItemColumnName[]) {
+    this.#cells = names.map((name) => h('div', { role: 'gridcell', class: `cell cell-${name}` }));
+    this.#shown = names.map(() => null);
+    this.element.append(...this.#cells);
+  }
+
+  /** @param at its position among the rows shown */
+  show(row: Row, at: number, { selected, startsItem, siblings }: RowLook): void {
+    const { element } = this;
+    if (this.#at !== at) {
+      this.#at = at;
+      element.id = `row-${at}`;
+      element.setAttribute('aria-rowindex', String(at + 2));
+      element.dataset.at = String(at);
+    }
+    if (this.#selected !== selected) {
+      this.#selected = selected;
+      element.setAttribute('aria-selected', selected ? 'true' : 'false');
+    }
+    const look = `grid-row${selected ? ' selected' : ''}${startsItem ? ' first-of-item' : ''}`;
+    if (this.#look !== look) {
+      this.#look = look;
+      element.className = look;
+    }
+    for (let place = 0; place < this.#cells.length; place++) {
+      const [cell, name] = [this.#cells[place], this.names[place]];
+      if (!cell || !name) continue;
+      const column = columnOf[name];
+      const shown = column.shows?.(row, siblings) ?? null;
+      if (shown !== null && this.#shown[place] === shown) continue;
+      this.#shown[place] = shown;
+      fill(cell, column.cell(row, siblings));
+    }
+  }
+
+  /** Moves the row, as `transform` has it. */
+  place(transform: string): void {
+    if (this.#place === transform) return;
+    this.#place = transform;
+    this.element.style.transform = transform;
+  }
+}
+
+/** Gives a cell its content; of a cell that has a text alone, another text. */
+function fill(cell: HTMLElement, children: readonly Child[]): void {
+  const content = children.filter((child) => child !== null && child !== undefined && child !== false);
+  const [only] = content;
+  const { firstChild } = cell;
+  if (content.length === 1 && typeof only === 'string' && firstChild instanceof Text && !firstChild.nextSibling) {
+    if (firstChild.data !== only) firstChild.data = only;
+  } else cell.replaceChildren(...content);
 }
 
 const code = (text: string): HTMLElement => h('code', {}, text);

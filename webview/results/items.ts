@@ -14,7 +14,7 @@ import {
   layoutOf,
   usualColumns,
 } from './item-columns.ts';
-import { filterHelp, headCells, rowElement } from './item-row.ts';
+import { filterHelp, headCells, RowView } from './item-row.ts';
 import { Matcher } from './matching.ts';
 import { keyOf, type Row, type RowTable } from './rows.ts';
 import { isSortKey, Orders, type Sorting, type SortKey } from './sorting.ts';
@@ -36,11 +36,15 @@ export interface ItemsState {
   columns: ItemColumnName[];
 }
 
+/** A row's element, and what its look was made of. */
 interface DrawnRow {
-  element: HTMLElement;
+  view: RowView;
   id: number;
-  /** What else the look of the row depends on. */
-  stamp: string;
+  selected: boolean;
+  startsItem: boolean;
+  /** Of the table: rows that came later may be of the same item. */
+  length: number;
+  marks: RowTable['itemMarks'];
 }
 
 export class ItemsSection {
@@ -71,13 +75,31 @@ export class ItemsSection {
   /** Once the page is at rest, the text of the rows is made ready to be searched, a little at a time. */
   readonly #foldSoon = debounced(() => {
     const until = performance.now() + 8;
+    // While rows come, the processor is theirs; the last of them call here again.
+    if (this.on.isLoading()) return;
     if (!this.table.haystack.grow(this.table.length, () => performance.now() > until)) this.#foldSoon();
   }, 30);
+  /** Once scrolling is at rest, the elements stand in the order of their rows again, as a screen reader goes through them. */
+  readonly #orderSoon = debounced(() => {
+    let next: Element | null = null;
+    for (const at of [...this.#drawn.keys()].sort((a, b) => b - a)) {
+      const element = this.#drawn.get(at)?.view.element;
+      if (!element) continue;
+      if (element.nextElementSibling !== next) this.#body.insertBefore(element, next);
+      next = element;
+    }
+  }, 120);
   #continuing: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
     private readonly table: RowTable,
-    private readonly on: { select(row: Row | null, byUser: boolean): void; enter(): void; stateChanged(): void },
+    private readonly on: {
+      select(row: Row | null, byUser: boolean): void;
+      enter(): void;
+      stateChanged(): void;
+      /** Rows are being read. */
+      isLoading(): boolean;
+    },
   ) {
     this.#matcher = new Matcher(table);
     this.#orders = new Orders(table);
@@ -273,7 +295,7 @@ export class ItemsSection {
 
   /** Takes all drawn rows away: they do not look as they should any more. */
   #forget(): void {
-    for (const { element } of this.#drawn.values()) element.remove();
+    for (const { view } of this.#drawn.values()) view.element.remove();
     this.#drawn.clear();
   }
 
@@ -293,7 +315,10 @@ export class ItemsSection {
     const order = this.#orders.of(this.#sorting);
     const ids = new Int32Array(order.length);
     let length = 0;
-    for (const id of order) if (matching[id]) ids[length++] = id;
+    for (let at = 0; at < order.length; at++) {
+      const id = order[at] ?? 0;
+      if (matching[id]) ids[length++] = id;
+    }
     this.#ids = ids.subarray(0, length);
     if (this.#generation !== this.table.generation) {
       this.#generation = this.table.generation;
@@ -391,11 +416,14 @@ export class ItemsSection {
     const visibleRows = Math.ceil(this.#grid.clientHeight / rowHeight);
     const first = Math.max(0, Math.floor(top / pitch) - overscan);
     const last = Math.min(this.#ids.length, Math.floor(top / pitch) + visibleRows + overscan);
-    for (const [at, { element }] of this.#drawn)
+    // Rows that went out of sight come in again with other content.
+    const spare: RowView[] = [];
+    for (const [at, { view }] of this.#drawn)
       if (at < first || at >= last) {
-        element.remove();
+        spare.push(view);
         this.#drawn.delete(at);
       }
+    const { length, itemMarks: marks, places } = this.table;
     const selectedId = this.#selected === null ? -1 : this.table.idOf(this.#selected);
     let active: HTMLElement | null = null;
     // Compressed scrolling puts the rows at their own pitch around the place in sight.
@@ -405,27 +433,33 @@ export class ItemsSection {
       const id = this.#ids[at];
       if (id === undefined) continue;
       const selected = id === selectedId;
-      const row = this.table.row(id);
-      const siblings = this.table.ofItem(row.record.index);
-      const mark = siblings[0]?.marked?.kind ?? '';
-      const stamp = `${selected} ${siblings.map(({ verdict }) => verdict).join()} ${mark}`;
+      const previous = this.#ids[at - 1];
+      const startsItem = previous !== undefined && places[previous] !== places[id];
       let drawn = this.#drawn.get(at);
-      if (!drawn || drawn.id !== id || drawn.stamp !== stamp) {
-        const previous = this.#ids[at - 1];
-        const element = rowElement(row, at, this.#layout.names, {
-          selected,
-          startsItem: previous !== undefined && this.table.places[previous] !== this.table.places[id],
-          siblings,
-        });
-        if (drawn) drawn.element.replaceWith(element);
-        else fresh.append(element);
-        drawn = { element, id, stamp };
+      if (
+        !drawn ||
+        drawn.id !== id ||
+        drawn.selected !== selected ||
+        drawn.startsItem !== startsItem ||
+        drawn.length !== length ||
+        drawn.marks !== marks
+      ) {
+        let view = drawn?.view ?? spare.shift();
+        if (!view) {
+          view = new RowView(this.#layout.names);
+          fresh.append(view.element);
+        }
+        const row = this.table.row(id);
+        view.show(row, at, { selected, startsItem, siblings: this.table.ofItem(row.record.index) });
+        drawn = { view, id, selected, startsItem, length, marks };
         this.#drawn.set(at, drawn);
       }
       const place = `translateY(${base + at * rowHeight}px)`;
-      if (drawn.element.style.transform !== place) drawn.element.style.transform = place;
-      if (selected) active = drawn.element;
+      drawn.view.place(place);
+      if (selected) active = drawn.view.element;
     }
+    for (const view of spare) view.element.remove();
+    this.#orderSoon();
     if (fresh.childElementCount > 0) this.#body.append(fresh);
     // A screen reader is told of the selected row only while it exists.
     if (active) this.#grid.setAttribute('aria-activedescendant', active.id);

@@ -62,6 +62,9 @@ class ResultsPage {
   readonly #empty = h('div', { class: 'page-state', hidden: true });
   /** Many parts of a long run come one behind the other: the rows are gone through now and then. */
   readonly #itemsChanged = throttled(() => this.#showItems(), 50);
+  /** Rows when they were shown last, and when that was. */
+  #shownRows = 0;
+  #shownAt = 0;
   /** Comparisons go through all items: while many come, not at each of them. */
   readonly #figuresSoon = throttled(() => {
     if (this.#fetching.size === 0) this.#showFigures();
@@ -90,6 +93,7 @@ class ResultsPage {
       select: (row) => (row ? this.#select(row) : this.#close()),
       enter: () => this.#detail.focus(),
       stateChanged: () => this.#saveSoon(),
+      isLoading: () => this.#fetching.size > 0,
     });
     this.#itemMarks = new ItemMarks(
       (change) => api.mark(change),
@@ -203,6 +207,9 @@ class ResultsPage {
         if (!this.#columns.some(({ mark }) => mark.run === run)) this.#items.delete(run);
       this.#rebuild();
     }
+    // Asked for first: they are read while the rest is drawn.
+    for (const { run, done } of view.columns)
+      if (done > (this.#items.get(run.id)?.length ?? 0)) void this.#fetch(run.id);
     this.#itemMarks.update(view.marks ?? []);
     this.#header.update(view);
     this.#comparability.update(view);
@@ -223,8 +230,6 @@ class ResultsPage {
         ),
       );
     this.#itemTable.element.hidden = view.columns.length === 0;
-    for (const { run, done } of view.columns)
-      if (done > (this.#items.get(run.id)?.length ?? 0)) void this.#fetch(run.id);
     this.#itemsChanged();
   }
 
@@ -233,20 +238,28 @@ class ResultsPage {
     if (this.#fetching.has(run)) return;
     this.#fetching.add(run);
     try {
-      // In parts, so that the first rows stand before the last are read.
-      for (let limit = firstItems; ; limit = moreItems) {
-        const from = this.#items.get(run)?.length ?? 0;
-        const answer = await this.#host.api.items({ run, from, limit });
-        const items = Array.isArray(answer) ? answer : unpackRows(answer);
-        if (items.length === 0) break;
-        this.#addItems(run, from, items);
+      // In parts, so that the first rows stand before the last are read; the next part is read while one is taken in.
+      const have = (): number => this.#items.get(run)?.length ?? 0;
+      const ask = (from: number, limit: number) => ({ from, answer: this.#host.api.items({ run, from, limit }) });
+      for (let asked = ask(have(), firstItems); ; ) {
+        const { from } = asked;
+        const answer = await asked.answer;
+        const length = Array.isArray(answer) ? answer.length : answer.index.length;
+        if (length === 0) break;
+        asked = ask(from + length, moreItems);
+        // It may never be waited for.
+        asked.answer.catch(() => {});
+        this.#addItems(run, from, Array.isArray(answer) ? answer : unpackRows(answer));
         // The run is no longer shown.
-        if ((this.#items.get(run)?.length ?? 0) === from) break;
+        if (have() === from) break;
+        // What was read before is no longer held.
+        if (have() < from + length) asked = ask(have(), moreItems);
       }
     } catch (error) {
       this.#notice(`Items of a run could not be read: ${messageOf(error)}`);
     } finally {
       this.#fetching.delete(run);
+      this.#itemsChanged();
       this.#figuresSoon();
     }
   }
@@ -266,7 +279,9 @@ class ResultsPage {
     known.push(...fresh);
     this.#items.set(run, known);
     this.#table.add(shown.mark, order, fresh);
-    this.#itemsChanged();
+    // Drawing goes through all rows: while many come, they are shown at each doubling, else now and then.
+    const isDue = this.#table.length >= 2 * this.#shownRows || performance.now() > this.#shownAt + 500;
+    if (this.#fetching.size === 0 || isDue) this.#itemsChanged();
   }
 
   #rebuild(): void {
@@ -277,7 +292,9 @@ class ResultsPage {
 
   #showItems(): void {
     if (!this.#view) return;
+    this.#shownRows = this.#table.length;
     this.#itemTable.refresh();
+    this.#shownAt = performance.now();
     this.#figuresSoon();
     // A selection from before a reload opens as soon as its row is there.
     const row = this.#itemTable.selectedRow;

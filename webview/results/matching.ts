@@ -46,7 +46,10 @@ export class Matcher {
     if (part.kind === 'condition') return this.#answer(part.condition, isLate);
     if (part.kind === 'not') {
       const inside = this.#of(part.part, isLate);
-      return inside && Uint8Array.from({ length }, (_, id) => 1 - (inside[id] ?? 0));
+      if (!inside) return null;
+      const outside = new Uint8Array(length);
+      for (let id = 0; id < length; id++) outside[id] = 1 - (inside[id] ?? 0);
+      return outside;
     }
     const isAnd = part.kind === 'and';
     const result = new Uint8Array(length).fill(isAnd ? 1 : 0);

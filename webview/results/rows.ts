@@ -62,6 +62,8 @@ export class RowTable {
   #indexes = new Int32Array(0);
   #differs = new Uint8Array(0);
   #items = 0;
+  /** Whether the items came in the order of their indexes. */
+  #inOrder = true;
   /** By column and item: row number + 1; 0 where the run has not finished the item. */
   readonly #rowOf: Int32Array[] = [];
   readonly #placeOf = new Map<number, number>();
@@ -88,6 +90,12 @@ export class RowTable {
     this.verdictNumbers = withRoom(this.verdictNumbers, length);
     this.causeNumbers = withRoom(this.causeNumbers, length);
     this.places = withRoom(this.places, length);
+    const items = this.#items + records.length;
+    this.#indexes = withRoom(this.#indexes, items);
+    this.#differs = withRoom(this.#differs, items);
+    const rows = withRoom(this.#rowOf[order] ?? new Int32Array(0), items);
+    this.#rowOf[order] = rows;
+    const others = this.#rowOf.filter((each) => each !== rows);
     for (const record of records) {
       const id = this.records.push(record) - 1;
       const verdict = verdictNames.indexOf(verdictOf(record));
@@ -99,13 +107,11 @@ export class RowTable {
       this.places[id] = place;
       this.#verdictCounts[verdict] = (this.#verdictCounts[verdict] ?? 0) + 1;
       this.#causeCounts[cause] = (this.#causeCounts[cause] ?? 0) + 1;
-      for (const [other, rows] of this.#rowOf.entries()) {
-        const sibling = (rows?.[place] ?? 0) - 1;
-        if (other !== order && sibling >= 0 && this.verdictNumbers[sibling] !== verdict) this.#differs[place] = 1;
+      for (const other of others) {
+        const sibling = (other[place] ?? 0) - 1;
+        if (sibling >= 0 && this.verdictNumbers[sibling] !== verdict) this.#differs[place] = 1;
       }
-      const rows = withRoom(this.#rowOf[order] ?? new Int32Array(0), place + 1);
       rows[place] = id + 1;
-      this.#rowOf[order] = rows;
     }
   }
 
@@ -113,8 +119,8 @@ export class RowTable {
     const known = this.#placeOf.get(index);
     if (known !== undefined) return known;
     const place = this.#items++;
-    this.#indexes = withRoom(this.#indexes, this.#items);
-    this.#differs = withRoom(this.#differs, this.#items);
+    // Items mostly come in their order.
+    if (place > 0 && index < (this.#indexes[place - 1] ?? 0)) this.#inOrder = false;
     this.#indexes[place] = index;
     this.#placeOf.set(index, place);
     return place;
@@ -127,6 +133,7 @@ export class RowTable {
     this.#rowOf.length = 0;
     this.#placeOf.clear();
     this.#items = 0;
+    this.#inOrder = true;
     this.#differs.fill(0);
     this.#verdictCounts.fill(0);
     this.#causeCounts.fill(0);
@@ -180,17 +187,15 @@ export class RowTable {
 
   /** Row numbers by item, then by column. */
   inItemOrder(): Int32Array {
-    const places = Array.from({ length: this.#items }, (_, place) => place);
-    // Items mostly come in their order.
-    const inOrder = places.every(
-      (place) => place === 0 || (this.#indexes[place - 1] ?? 0) < (this.#indexes[place] ?? 0),
-    );
-    if (!inOrder) places.sort((a, b) => (this.#indexes[a] ?? 0) - (this.#indexes[b] ?? 0));
+    const places = new Int32Array(this.#items);
+    for (let place = 0; place < places.length; place++) places[place] = place;
+    if (!this.#inOrder) places.sort((a, b) => (this.#indexes[a] ?? 0) - (this.#indexes[b] ?? 0));
+    const columns = this.#rowOf.filter(Boolean);
     const ids = new Int32Array(this.length);
     let at = 0;
     for (const place of places)
-      for (const rows of this.#rowOf) {
-        const id = (rows?.[place] ?? 0) - 1;
+      for (const rows of columns) {
+        const id = (rows[place] ?? 0) - 1;
         if (id >= 0) ids[at++] = id;
       }
     return ids.subarray(0, at);
