@@ -121,12 +121,14 @@ export class FolderLock {
    */
   static async acquire(folder: string, file = lockFile): Promise<FolderLock> {
     const lock = new FolderLock(folder, file);
+    // Before the file is there: a second one of this process must not take it for a dead one's.
+    held.add(lock.#content.token);
     try {
       if (!(await lock.#create())) await lock.#takeOver();
     } catch (thrown) {
+      held.delete(lock.#content.token);
       throw diskError(thrown, lock.#path);
     }
-    held.add(lock.#content.token);
     lock.#heartbeat = setInterval(() => {
       const now = new Date();
       utimes(lock.#path, now, now).catch(() => {});
@@ -182,7 +184,9 @@ export class FolderLock {
         await new Promise((resolve) => setTimeout(resolve, 50));
         lock = await read(this.#path);
       }
-      await rm(this.#path, { force: true });
+      // A dead lock is removed by nobody but who holds the gate. Where there was none any more, one that is there by now is
+      // another's who came first, and alive.
+      if (lock) await rm(this.#path, { force: true });
       if (!(await this.#create())) throw await inUse();
     } finally {
       await rmdir(gate).catch(() => {});
@@ -204,8 +208,12 @@ export class FolderLock {
 
   async release(): Promise<void> {
     clearInterval(this.#heartbeat);
-    held.delete(this.#content.token);
-    const lock = await read(this.#path).catch(() => null);
-    if (lock?.content?.token === this.#content.token) await rm(this.#path, { force: true });
+    try {
+      const lock = await read(this.#path).catch(() => null);
+      if (lock?.content?.token === this.#content.token) await rm(this.#path, { force: true });
+    } finally {
+      // Not before the file is gone: until then it is no dead one's.
+      held.delete(this.#content.token);
+    }
   }
 }
