@@ -1,15 +1,16 @@
 // How long it takes to find a small bench in a table of the study's size: 313 subtasks, 205 rows, 6 folds.
-// node bench/predict-small.mjs [BUDGET]
+// npm run bench -- --only small-bench, or node bench/predict-small.mjs [BUDGET]
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { nodeModule } from '../scripts/build.mjs';
+import { median, ratio } from './children.mjs';
 
 const root = join(fileURLToPath(new URL('.', import.meta.url)), '..');
 
 export async function predictProduct() {
   const outfile = join(root, 'dist', 'bench', 'predict-small.mjs');
-  await build({ ...nodeModule, entryPoints: ['bench/predict-small.ts'], outfile });
+  await build({ ...nodeModule, absWorkingDir: root, entryPoints: ['bench/predict-small.ts'], outfile });
   return import(pathToFileURL(outfile).href);
 }
 
@@ -52,6 +53,33 @@ export async function greedyBench(budget = 24) {
     oneByOne: { cpu: (single.cpu / sample.length) * (width - budget / 2) * budget },
     subsetMilliseconds: (single.cpu / sample.length) * 1000,
   };
+}
+
+/** Greedy to 24, against the same search with each candidate valued by itself. */
+export async function smallBenchBench({ rounds, row, times, results, progress }) {
+  const found = [];
+  for (let round = 0; round < rounds; round++) {
+    found.push(await greedyBench());
+    progress(`small bench: ${round + 1} of ${rounds}`);
+  }
+  progress('');
+  const [{ budget, subtasks, rows }] = found;
+  const cpu = (key) => found.map((one) => one[key].cpu);
+  results.smallBench = {
+    ...{ budget, subtasks, rows },
+    cpuSeconds: { folds: cpu('folds'), greedy: cpu('greedy'), oneByOne: cpu('oneByOne') },
+    over_oneByOne: ratio(cpu('greedy'), cpu('oneByOne')),
+  };
+  row(
+    `greedy to ${budget} of ${subtasks} subtasks, 6 folds of ${rows} rows`,
+    `${median(cpu('greedy')).toFixed(1)} s`,
+    `of processor time; folds ${median(cpu('folds')).toFixed(1)} s, once`,
+  );
+  row(
+    '  time, of candidates valued one by one',
+    times(results.smallBench.over_oneByOne),
+    `${median(cpu('oneByOne')).toFixed(1)} s of processor time`,
+  );
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

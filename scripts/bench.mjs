@@ -4,8 +4,8 @@
 //   npm run bench                                               the bundled model
 //   npm run bench -- --model DIR --python PYTHON [--hf DIR]     a model of yours, and PyTorch beside it
 //
-//   --only step,build,suffix,decode,open,batch,few-shot,activation,predict,evaluate,results-page    some of the benches; the last three
-//                            only where asked for; results-page takes a Chromium (CHROMIUM names one)
+//   --only step,build,suffix,decode,open,batch,few-shot,activation,predict,small-bench,evaluate,results-page
+//                            some of the benches; the last four only where asked for; results-page takes a Chromium (CHROMIUM names one)
 //   --lengths 128,64,256     tokens a row of the tuning step (rows: --batch 8)
 //   --recompute blocks       the tuning step with recomputation too (attention or blocks)
 //   --rounds 5               how often each program is asked
@@ -27,6 +27,7 @@ import { evaluation } from '../bench/evaluation.mjs';
 import { writeLargeModel } from '../bench/large.mjs';
 import { leastFlops, shapeOf } from '../bench/limit.mjs';
 import { predictBench } from '../bench/predict.mjs';
+import { smallBenchBench } from '../bench/predict-small.mjs';
 import { resultsBench } from '../bench/results-page.mjs';
 import { suffixStep } from '../bench/suffix.mjs';
 import { fewShotPrefix, questionText, randomSource, wordProblem } from '../bench/texts.mjs';
@@ -344,6 +345,7 @@ const known = {
       ...{ root, threads, python: options.python, row, times, results, progress },
       rounds: Math.max(1, Math.floor(rounds / 2)),
     }),
+  'small-bench': () => smallBenchBench({ rounds: Math.max(1, Math.floor(rounds / 2)), row, times, results, progress }),
   evaluate: (threads) =>
     evaluation({
       ...{ root, product, folder, threads, allocator, batch, results, row, times, progress },
@@ -367,7 +369,7 @@ const { allocatorSettings: allocator } = await import(pathToFileURL(product).hre
 let threads = options.threads ?? '0';
 let contextLength = null;
 let provider = null;
-const withoutModel = ['activation', 'build', 'results-page', 'predict'];
+const withoutModel = ['activation', 'build', 'results-page', 'predict', 'small-bench'];
 if (chosen.some((name) => !withoutModel.includes(name))) {
   const probe = await engine(threads);
   provider = probe.ready.provider;
