@@ -5,7 +5,7 @@
 import { configurationDigests } from '../benchmark/configuration-digests.ts';
 import { requestsOf } from '../benchmark/requests.ts';
 import type { Benchmark, Item } from '../benchmark/types.ts';
-import { HumanError, throwIfCancelled } from '../shared/errors.ts';
+import { HumanError, sentenceOf, throwIfCancelled } from '../shared/errors.ts';
 import type { RescoreRequest } from '../shared/protocol.ts';
 import { withResponsesNote } from '../shared/response-words.ts';
 import type { ItemRecord, RunFile, RunSummary } from '../shared/results.ts';
@@ -218,7 +218,11 @@ async function write(
       { run: writer.run.id, mode, seconds, tuningSeconds, bestStep, peakMemoryBytes, responses },
     );
     await writer.saveSummary(summary);
-    await writer.update({ status: 'finished' });
+    const problem = await takeMarks(run.id, writer.run.id, store, pairs, records);
+    await writer.update({
+      status: 'finished',
+      ...(problem !== null && { notes: [...writer.run.notes, `Marks of items were not taken over: ${problem}`] }),
+    });
     await writer.close();
     return summary;
   } catch (thrown) {
@@ -226,6 +230,29 @@ async function write(
     await writer.close().catch(() => undefined);
     await store.remove(writer.run.id).catch(() => undefined);
     throw thrown;
+  }
+}
+
+/**
+ * People's marks are of the items, which are the same. One that calls the right answer wrong is of that answer only.
+ * @returns why there are none, as a sentence, where the old ones cannot be read: the scores do not hang on them
+ */
+async function takeMarks(
+  from: string,
+  to: string,
+  store: RunStore,
+  pairs: Plan['pairs'],
+  records: readonly ItemRecord[],
+): Promise<string | null> {
+  const sameGold = new Map(pairs.map(({ record }, at) => [record.index, record.gold === records[at]?.gold]));
+  try {
+    await store.copyMarks(from, to, ({ index, kind }) => {
+      const same = sameGold.get(index);
+      return same !== undefined && (same || kind !== 'bad gold');
+    });
+    return null;
+  } catch (thrown) {
+    return sentenceOf(thrown);
   }
 }
 

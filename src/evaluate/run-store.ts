@@ -1,5 +1,6 @@
 /** What the loops and the editor need of the run store; the runs room implements it. Files: docs/architecture.md. */
 
+import type { MarkedItem } from '../shared/marks.ts';
 import type { ItemRecord, RunFile, RunSummary, TuningRecord } from '../shared/results.ts';
 import type { SoftPrompt } from './language-model.ts';
 
@@ -58,5 +59,7 @@ export interface RunStore {
   countItems(id: string): Promise<number>;
   readTuning(id: string): Promise<TuningRecord[]>;
   readSoftPrompt(id: string): Promise<SoftPrompt | null>;
+  /** Marks of one run's items for another run of them. @throws HumanError where they cannot be read or written */
+  copyMarks(from: string, to: string, keep: (mark: MarkedItem) => boolean): Promise<void>;
   remove(id: string): Promise<void>;
 }

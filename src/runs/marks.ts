@@ -96,9 +96,28 @@ export async function setMark(folder: string, index: number, mark: ItemMark | nu
       note: mark.note.slice(0, longestNote),
       time: new Date().toISOString(),
     };
-    const marks = [...others, ...(set ? [set] : [])].sort((a, b) => a.index - b.index);
-    await writeWhole(join(folder, marksFile), jsonText({ schema, marks }));
-    return marks;
+    return await writeMarks(folder, [...others, ...(set ? [set] : [])]);
+  } finally {
+    await lock.release();
+  }
+}
+
+async function writeMarks(folder: string, list: readonly MarkedItem[]): Promise<MarkedItem[]> {
+  const marks = [...list].sort((a, b) => a.index - b.index);
+  await writeWhole(join(folder, marksFile), jsonText({ schema, marks }));
+  return marks;
+}
+
+/**
+ * Copies the marks of a run that are to be kept to a run that nobody has marked yet, with their times.
+ * @throws HumanError where they cannot be read or written
+ */
+export async function copyMarks(from: string, to: string, keep: (mark: MarkedItem) => boolean): Promise<void> {
+  const kept = (await readMarksFile(from)).filter(keep);
+  if (kept.length === 0) return;
+  const lock = await acquire(to);
+  try {
+    await writeMarks(to, kept);
   } finally {
     await lock.release();
   }

@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import type { SoftPrompt } from '../evaluate/language-model.ts';
 import type { RunFolder, RunStore, RunWriter } from '../evaluate/run-store.ts';
 import { asError, HumanError, sentenceOf } from '../shared/errors.ts';
+import type { MarkedItem } from '../shared/marks.ts';
 import type { ItemRecord, RunFile, RunSummary, TuningRecord } from '../shared/results.ts';
 import { diskError, jsonText, makeFolder, writeWhole } from './files.ts';
 import { ItemsFile, type ItemsPart } from './items-file.ts';
 import { bytesOf, parseLines } from './lines.ts';
 import { FolderLock, holderOf } from './lock.ts';
+import { copyMarks } from './marks.ts';
 import { checkRunId, runName } from './names.ts';
 import { parseItem, parseRunFile, parseSummary, parseTuning } from './shapes.ts';
 import { readSoftPrompt } from './soft-prompt-file.ts';
@@ -176,6 +178,10 @@ export class DiskRunStore implements RunStore {
 
   async readSoftPrompt(id: string): Promise<SoftPrompt | null> {
     return (await readSoftPrompt(join(this.folderOf(id), runFiles.softPrompt)))?.softPrompt ?? null;
+  }
+
+  copyMarks(from: string, to: string, keep: (mark: MarkedItem) => boolean): Promise<void> {
+    return copyMarks(this.folderOf(from), this.folderOf(to), keep);
   }
 
   /** Deletes a run's folder. Throws where a living process writes to it. */

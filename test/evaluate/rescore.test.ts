@@ -1,12 +1,12 @@
 // A finished run scored again: without the model, only where what was asked is still the same, beside the old run.
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Benchmark, Item } from '../../src/benchmark/types.ts';
 import { rescore, runJob } from '../../src/evaluate/index.ts';
 import type { LanguageModel } from '../../src/evaluate/language-model.ts';
-import { openRunStore } from '../../src/runs/index.ts';
+import { openRunStore, readMarks, setMark } from '../../src/runs/index.ts';
 import type { HumanError } from '../../src/shared/errors.ts';
 import type { JobProgress, JobRequest, RescoreRequest } from '../../src/shared/protocol.ts';
 import type { RunSummary } from '../../src/shared/results.ts';
@@ -104,6 +104,32 @@ describe('scoring again', () => {
     );
     expect(events.filter(({ kind }) => kind === 'items')).not.toHaveLength(0);
     expect(events.at(-1)).toMatchObject({ kind: 'summary' });
+  });
+
+  it('takes the marks of items along, but for a wrong right answer that has been put right', async () => {
+    const [before] = await run(sumsBenchmark());
+    const old = store().folderOf(before?.run ?? '');
+    await setMark(old, 0, { kind: 'bad gold', note: 'no' });
+    await setMark(old, 1, { kind: 'bad gold', note: '' });
+    const marks = await setMark(old, 2, { kind: 'ambiguous question', note: 'or 8?' });
+    const { target } = sumsBenchmark();
+    const mended = talkative({
+      target: (item) => (item.index === 0 ? { ...target(item), text: '#99' } : target(item)),
+    });
+    const [after] = await again(mended, [before?.run ?? '']);
+    const made = store().folderOf(after?.run ?? '');
+    expect(await readMarks(made)).toEqual({ marks: marks.slice(1), problem: null });
+    expect((await readMarks(old)).marks).toHaveLength(3);
+    // Marks that cannot be read keep nobody from scoring.
+    await writeFile(join(old, 'marks.json'), '{');
+    const [third] = await again(mended, [before?.run ?? '']);
+    expect(third?.scores).toEqual(after?.scores);
+    const { notes, status } = (await store().read(third?.run ?? '')).run;
+    expect([status, notes.at(-1)]).toEqual(['finished', expect.stringContaining('Marks of items were not taken over')]);
+    // None are made where there are none.
+    const [fresh] = await run(sumsBenchmark(), { group: 'fresh' });
+    const [last] = await again(talkative(), [fresh?.run ?? '']);
+    expect(await readdir(store().folderOf(last?.run ?? ''))).not.toContain('marks.json');
   });
 
   it('scores as an evaluation from the beginning would', async () => {
