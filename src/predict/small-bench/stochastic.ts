@@ -109,7 +109,7 @@ export const geneticSearch: SubsetSearch = {
 
 /**
  * What each subtask is worth: the mean value of random subsets that it is in. NaN for one that was in none.
- * @param count of random subsets; more where some subtask would be in few of them
+ * @param count of random subsets
  */
 export function* taskValues(
   { objective, budget, random }: Pick<SearchContext, 'objective' | 'budget' | 'random'>,

@@ -33,7 +33,7 @@ export interface ScoreTable {
   scores: Float64Array;
   /** The record behind each score, by position; -1 where there is none. */
   records: Int32Array;
-  /** Of each subtask, the mean variance of binomial noise, s (1 − s) / n; 0 where n is not known. */
+  /** [rows, subtasks]: variance of binomial noise, s (1 − s) / n; NaN where there is no score, or n is not known. */
   noise: Float64Array;
   leftOut: LeftOut[];
 }
@@ -107,9 +107,7 @@ export function scoreTable(records: readonly ScoreRecord[], { coverage = 0.5 }: 
     }),
     scores,
     records: behind,
-    noise: Float64Array.from(columns.values(), ({ members }) =>
-      meanNoise(members.map((at) => records[at] as ScoreRecord)),
-    ),
+    noise: Float64Array.from(behind, (record) => noiseOf(records[record])),
     leftOut: [],
   };
   const table = { ...dense(whole, coverage, leftOut), leftOut: leftOut.list() };
@@ -180,10 +178,8 @@ function columnNames(of: readonly ScoreRecord[]): string[] {
   return of.map(({ task, subtask }) => ((times.get(subtask) ?? 0) > 1 ? `${task}:${subtask}` : subtask));
 }
 
-function meanNoise(records: readonly ScoreRecord[]): number {
-  const known = records.flatMap(({ score, n }) => (n ? [(score * (1 - score)) / n] : []));
-  return known.length > 0 ? known.reduce((sum, value) => sum + value, 0) / known.length : 0;
-}
+const noiseOf = (record: ScoreRecord | undefined): number =>
+  record?.n ? (record.score * (1 - record.score)) / record.n : Number.NaN;
 
 /** Without columns that do not vary, then without columns and rows with few scores. */
 function dense(table: ScoreTable, coverage: number, leftOut: LeftOutCounter): ScoreTable {
@@ -216,7 +212,7 @@ function dense(table: ScoreTable, coverage: number, leftOut: LeftOutCounter): Sc
     subtasks: keptColumns.map((column) => subtasks[column] as TableSubtask),
     scores: Float64Array.from(cells, (cell) => scores[cell] ?? Number.NaN),
     records: Int32Array.from(cells, (cell) => table.records[cell] ?? -1),
-    noise: Float64Array.from(keptColumns, (column) => table.noise[column] ?? 0),
+    noise: Float64Array.from(cells, (cell) => table.noise[cell] ?? Number.NaN),
     leftOut: [],
   };
 }

@@ -64,13 +64,25 @@ export function learnTaskCovariance(
   for (let k = 0; k < width; k++) mean += (covariance[k * width + k] as number) / width;
   for (let k = 0; k < width; k++) {
     const variance = covariance[k * width + k] as number;
-    const measured = Math.min(table.noise[k] as number, 0.9 * variance);
+    const measured = Math.min(meanNoise(table, learnFrom, k), 0.9 * variance);
     noise[k] = Math.max(measured, leastNoise * variance, 1e-4 * mean, 1e-12);
     for (let j = 0; j < width; j++)
       if (j !== k) covariance[k * width + j] = (covariance[k * width + j] as number) * (1 - shrinkage);
     covariance[k * width + k] = variance - measured;
   }
   return { covariance, noise, expected };
+}
+
+/** Of a subtask's scores in the rows that are learned from; 0 where nobody says how many items there were. */
+function meanNoise({ noise, subtasks }: ScoreTable, rows: readonly number[], subtask: number): number {
+  let [sum, n] = [0, 0];
+  for (const row of rows) {
+    const one = noise[row * subtasks.length + subtask] as number;
+    if (Number.isNaN(one)) continue;
+    sum += one;
+    n++;
+  }
+  return n > 0 ? sum / n : 0;
 }
 
 /** Groups of positions to hold out in turn: families, else models. */
