@@ -20,6 +20,8 @@ type Store = Pick<DiskRunStore, 'folder' | 'folderOf' | 'readItem'>;
 export interface InspectorHost {
   /** @throws HumanError where the run is not there any more */
   storeOf(run: string): Promise<Store>;
+  /** As far as it is known without looking: a page that is shown again and again must not read the stores each time. */
+  knownStoreOf(run: string): Store | null;
   worker(): Promise<Pick<Client<WorkerApi>, 'itemTokens'>>;
   engine(): EngineSettings;
   /** A job is under way: the worker has no time. */
@@ -93,8 +95,8 @@ export class ItemInspector {
   async marks(runs: readonly RunFile[]): Promise<{ marks: MarkedItem[]; problems: string[] }> {
     const { readMarks } = await import('../runs/index.ts');
     const read = await Promise.all(
-      runs.map(async ({ id }) => {
-        const store = await this.#host.storeOf(id).catch(() => null);
+      runs.map(({ id }) => {
+        const store = this.#host.knownStoreOf(id);
         return store ? readMarks(store.folderOf(id)) : { marks: [], problem: null };
       }),
     );

@@ -131,6 +131,7 @@ class ResultsPanel {
     this.#key = keyOf(subject);
     this.#inspector = new ItemInspector({
       storeOf: (run) => this.#storeOf(run),
+      knownStoreOf: (run) => host.runs.storeOf(run),
       worker: async () => (await host.worker()).call,
       engine: () => settings.engine,
       isBusy: () => host.queue.running !== null,
@@ -268,7 +269,8 @@ class ResultsPanel {
   }
 
   async #shownRuns(): Promise<RunFile[]> {
-    return (await this.view()).columns.map(({ run }) => run);
+    await this.#ensureLoaded();
+    return this.#results.view(null, null).columns.map(({ run }) => run);
   }
 }
 

@@ -46,6 +46,7 @@ const inspector = (change: Partial<InspectorHost> = {}): ItemInspector => {
   const store = openRunStore(folder);
   return new ItemInspector({
     storeOf: async () => store,
+    knownStoreOf: () => store,
     worker: async () => ({ itemTokens: async () => tokens }),
     engine: () => ({ executionProvider: 'cpu', threads: 1 }),
     isBusy: () => false,
@@ -126,6 +127,17 @@ describe('tokens', () => {
 });
 
 describe('marks', () => {
+  it('are those of runs that are known: nothing is looked for each time a page is shown', async () => {
+    const runs = [await run()];
+    const one = inspector({
+      storeOf: async () => {
+        throw new Error('looked for');
+      },
+      knownStoreOf: () => null,
+    });
+    expect(await one.marks(runs)).toEqual({ marks: [], problems: [] });
+  });
+
   it('go to all runs of the page; a file that cannot be read is told and left alone', async () => {
     const runs = [await run(), await run({ mode: 'few-shot' })];
     const one = inspector();
