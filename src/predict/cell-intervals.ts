@@ -34,6 +34,7 @@ export async function predictWithIntervals(
   predictor: Predictor,
   { seed, folds = 5, signal, progress }: IntervalOptions,
 ): Promise<Prediction[]> {
+  if (configurations.length === 0) return [];
   const situationOf = situations(records);
   const found = configurations.map(situationOf);
   const splits = [...new Set(found.map(({ split }) => split))];
