@@ -3,6 +3,7 @@
 import { debounced, h, onNextFrame } from '../dom.ts';
 import { count } from '../format.ts';
 import type { CauseFilter } from './causes.ts';
+import { DrawnRows } from './drawn-rows.ts';
 import { parseFilter, withValue } from './filter.ts';
 import { FilterBar } from './filter-bar.ts';
 import { type FilterMemory, memoryOf } from './filter-memory.ts';
@@ -14,7 +15,7 @@ import {
   layoutOf,
   usualColumns,
 } from './item-columns.ts';
-import { filterHelp, headCells, RowView } from './item-row.ts';
+import { filterHelp, headCells } from './item-row.ts';
 import { Matcher } from './matching.ts';
 import { keyOf, type Row, type RowTable } from './rows.ts';
 import { isSortKey, Orders, type Sorting, type SortKey } from './sorting.ts';
@@ -36,17 +37,6 @@ export interface ItemsState {
   columns: ItemColumnName[];
 }
 
-/** A row's element, and what its look was made of. */
-interface DrawnRow {
-  view: RowView;
-  id: number;
-  selected: boolean;
-  startsItem: boolean;
-  /** Of the table: rows that came later may be of the same item. */
-  length: number;
-  marks: RowTable['itemMarks'];
-}
-
 export class ItemsSection {
   readonly element: HTMLElement;
   /** Beside the table; the detail pane goes in here. */
@@ -64,7 +54,7 @@ export class ItemsSection {
   readonly #rememberSoon = debounced(() => {
     if (this.#bar.errors.childElementCount === 0) this.#bar.saved.used(this.#bar.text);
   }, 4000);
-  readonly #drawn = new Map<number, DrawnRow>();
+  readonly #rows: DrawnRows;
   /** Numbers of the rows shown, in their order. */
   #ids: Int32Array = new Int32Array(0);
   #generation = 0;
@@ -79,16 +69,6 @@ export class ItemsSection {
     if (this.on.isLoading()) return;
     if (!this.table.haystack.grow(this.table.length, () => performance.now() > until)) this.#foldSoon();
   }, 30);
-  /** Once scrolling is at rest, the elements stand in the order of their rows again, as a screen reader goes through them. */
-  readonly #orderSoon = debounced(() => {
-    let next: Element | null = null;
-    for (const at of [...this.#drawn.keys()].sort((a, b) => b - a)) {
-      const element = this.#drawn.get(at)?.view.element;
-      if (!element) continue;
-      if (element.nextElementSibling !== next) this.#body.insertBefore(element, next);
-      next = element;
-    }
-  }, 120);
   #continuing: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
@@ -101,6 +81,7 @@ export class ItemsSection {
       isLoading(): boolean;
     },
   ) {
+    this.#rows = new DrawnRows(this.#body, table);
     this.#matcher = new Matcher(table);
     this.#orders = new Orders(table);
     const chooser = columnChooser(
@@ -289,14 +270,8 @@ export class ItemsSection {
       : null;
     this.#head.replaceChildren(...headCells(layout, this.#sorting, (name) => this.#sortBy(name)));
     if (focused) this.#head.querySelector<HTMLElement>(`[data-key="${focused}"]`)?.focus({ preventScroll: true });
-    this.#forget();
+    this.#rows.forget();
     this.#drawSoon();
-  }
-
-  /** Takes all drawn rows away: they do not look as they should any more. */
-  #forget(): void {
-    for (const { view } of this.#drawn.values()) view.element.remove();
-    this.#drawn.clear();
   }
 
   #apply(byUser: boolean): void {
@@ -322,7 +297,7 @@ export class ItemsSection {
     this.#ids = ids.subarray(0, length);
     if (this.#generation !== this.table.generation) {
       this.#generation = this.table.generation;
-      this.#forget();
+      this.#rows.forget();
     }
     const all = this.table.length;
     const text = length === all ? `${count(all)} outputs` : `${count(length)} of ${count(all)} outputs`;
@@ -414,53 +389,16 @@ export class ItemsSection {
     const pitch = this.#pitch();
     const top = this.#grid.scrollTop;
     const visibleRows = Math.ceil(this.#grid.clientHeight / rowHeight);
-    const first = Math.max(0, Math.floor(top / pitch) - overscan);
-    const last = Math.min(this.#ids.length, Math.floor(top / pitch) + visibleRows + overscan);
-    // Rows that went out of sight come in again with other content.
-    const spare: RowView[] = [];
-    for (const [at, { view }] of this.#drawn)
-      if (at < first || at >= last) {
-        spare.push(view);
-        this.#drawn.delete(at);
-      }
-    const { length, itemMarks: marks, places } = this.table;
-    const selectedId = this.#selected === null ? -1 : this.table.idOf(this.#selected);
-    let active: HTMLElement | null = null;
     // Compressed scrolling puts the rows at their own pitch around the place in sight.
     const base = pitch === rowHeight ? 0 : top - (top / pitch) * rowHeight;
-    const fresh = document.createDocumentFragment();
-    for (let at = first; at < last; at++) {
-      const id = this.#ids[at];
-      if (id === undefined) continue;
-      const selected = id === selectedId;
-      const previous = this.#ids[at - 1];
-      const startsItem = previous !== undefined && places[previous] !== places[id];
-      let drawn = this.#drawn.get(at);
-      if (
-        !drawn ||
-        drawn.id !== id ||
-        drawn.selected !== selected ||
-        drawn.startsItem !== startsItem ||
-        drawn.length !== length ||
-        drawn.marks !== marks
-      ) {
-        let view = drawn?.view ?? spare.shift();
-        if (!view) {
-          view = new RowView(this.#layout.names);
-          fresh.append(view.element);
-        }
-        const row = this.table.row(id);
-        view.show(row, at, { selected, startsItem, siblings: this.table.ofItem(row.record.index) });
-        drawn = { view, id, selected, startsItem, length, marks };
-        this.#drawn.set(at, drawn);
-      }
-      const place = `translateY(${base + at * rowHeight}px)`;
-      drawn.view.place(place);
-      if (selected) active = drawn.view.element;
-    }
-    for (const view of spare) view.element.remove();
-    this.#orderSoon();
-    if (fresh.childElementCount > 0) this.#body.append(fresh);
+    const active = this.#rows.draw({
+      ids: this.#ids,
+      first: Math.max(0, Math.floor(top / pitch) - overscan),
+      last: Math.min(this.#ids.length, Math.floor(top / pitch) + visibleRows + overscan),
+      selectedId: this.#selected === null ? -1 : this.table.idOf(this.#selected),
+      columns: this.#layout.names,
+      topOf: (at) => base + at * rowHeight,
+    });
     // A screen reader is told of the selected row only while it exists.
     if (active) this.#grid.setAttribute('aria-activedescendant', active.id);
     else this.#grid.removeAttribute('aria-activedescendant');
