@@ -2,6 +2,9 @@
  * The five loops that training an MLP spends its time in, on 4 lanes of float32: about 5 × as fast as the same loops over
  * typed arrays. They are assembled here rather than kept as a binary, so that what runs is what is read; the instruction
  * names in the comments are those of the WebAssembly specification (core, section 5.4).
+ *
+ * WebAssembly cannot turn subnormal numbers off, and processors multiply with them some hundred times slower. Weights that
+ * nothing but their decay moves would get there, so values that change nothing at the precision of float32 are set to 0.
  */
 
 /** Pointers and lengths are in bytes, and lengths multiples of 16. Columns of products are multiples of 8, rows of 4. */
@@ -13,9 +16,9 @@ export interface SimdKernels {
   multiply(a: number, aRow: number, aColumn: number, b: number, out: number, m: number, k: number, n: number): void;
   /** to += from */
   add(to: number, from: number, length: number): void;
-  /** values = max(values, 0) */
+  /** values = max(values, 0), where what is below 1e-12 is 0 */
   relu(values: number, length: number): void;
-  /** gradient = 0 where the output of the ReLU is not above 0 */
+  /** gradient = 0 where the output of the ReLU is not above 0, and where it is within ± 1e-20 */
   reluBackward(gradient: number, output: number, length: number): void;
   /**
    * One step of Adam with L2 weight decay (Kingma and Ba 2015; torch.optim.Adam), and sets the gradient to 0.
@@ -77,11 +80,24 @@ const addF32 = vector(228);
 const subF32 = vector(229);
 const mulF32 = vector(230);
 const divF32 = vector(231);
-const maxF32 = vector(233);
+const lessF32 = vector(0x43);
 const greaterF32 = vector(0x44);
 const and = vector(0x4e);
+const andNot = vector(0x4f);
+const absF32 = (a: Code): Code => [a, 0xfd, unsigned(224)];
 const sqrtF32 = (a: Code): Code => [a, 0xfd, unsigned(227)];
 const zero: Code = [0xfd, 0x0c, ...Array.from({ length: 16 }, () => 0)];
+const bytesOf = (value: number): number[] => [...new Uint8Array(Float32Array.of(value).buffer)];
+/** A number in all lanes. */
+const number = (value: number): Code => [0xfd, 0x0c, ...[0, 1, 2, 3].flatMap(() => bytesOf(value))];
+
+/**
+ * Below these, values are 0. Any product of two that the kernels form is then above 1.2e-38, the smallest normal number, and
+ * a step changes a weight by 1e-12 at most through them (1e-3 · 1e-17 / 1e-8), far below the rounding of weights.
+ */
+const smallest = { value: 1e-12, slope: 1e-20, decayed: 1e-17, first: 1e-30, second: 1e-36 };
+/** The value of a local, or 0 where it is within ± `least`. NaN stays. */
+const flushed = (local: number, least: number): Code => andNot(get(local), lessF32(absF32(get(local)), number(least)));
 
 interface Kernel {
   name: keyof SimdKernels;
@@ -166,15 +182,21 @@ const addKernel: Kernel = {
 const reluKernel: Kernel = {
   name: 'relu',
   parameters: ['i32', 'i32'],
-  locals: ['i32'],
-  body: elementwise([0], 1, 2, store(get(0), maxF32(load(get(0)), zero))),
+  locals: ['i32', 'v128'],
+  body: elementwise([0], 1, 2, [
+    set(3, load(get(0))),
+    store(get(0), andNot(get(3), lessF32(get(3), number(smallest.value)))),
+  ]),
 };
 
 const reluBackwardKernel: Kernel = {
   name: 'reluBackward',
   parameters: ['i32', 'i32', 'i32'],
-  locals: ['i32'],
-  body: elementwise([0, 1], 2, 3, store(get(0), and(load(get(0)), greaterF32(load(get(1)), zero)))),
+  locals: ['i32', 'v128'],
+  body: elementwise([0, 1], 2, 3, [
+    set(4, load(get(0))),
+    store(get(0), and(flushed(4, smallest.slope), greaterF32(load(get(1)), zero))),
+  ]),
 };
 
 function adamKernel(): Kernel {
@@ -186,27 +208,31 @@ function adamKernel(): Kernel {
   /** Each scalar in all lanes. */
   const lanes = new Map(scalars.map((scalar, at) => [scalar, 12 + at]));
   const lane = (scalar: number): Code => get(lanes.get(scalar) as number);
-  const [g, m, v, rest1, rest2] = [18, 19, 20, 21, 22];
-  const one: Code = splat([0x43, 0, 0, 0x80, 0x3f]);
+  const [g, m, v, rest1, rest2, moved] = [18, 19, 20, 21, 22, 23];
+  const one = number(1);
   const step: Code = [
     set(g, addF32(load(get(gradient)), mulF32(lane(decay), load(get(parameters))))),
+    set(g, flushed(g, smallest.decayed)),
     set(m, addF32(mulF32(lane(beta1), load(get(first))), mulF32(get(rest1), get(g)))),
     set(v, addF32(mulF32(lane(beta2), load(get(second))), mulF32(get(rest2), mulF32(get(g), get(g))))),
+    set(m, flushed(m, smallest.first)),
+    set(v, flushed(v, smallest.second)),
     store(get(first), get(m)),
     store(get(second), get(v)),
     store(get(gradient), zero),
-    store(
-      get(parameters),
+    set(
+      moved,
       subF32(
         load(get(parameters)),
         divF32(mulF32(lane(size), get(m)), addF32(mulF32(sqrtF32(get(v)), lane(correction)), lane(epsilon))),
       ),
     ),
+    store(get(parameters), flushed(moved, smallest.value)),
   ];
   return {
     name: 'adam',
     parameters: ['i32', 'i32', 'i32', 'i32', 'i32', 'f32', 'f32', 'f32', 'f32', 'f32', 'f32'],
-    locals: ['i32', ...Array.from({ length: 11 }, () => 'v128' as const)],
+    locals: ['i32', ...Array.from({ length: 12 }, () => 'v128' as const)],
     body: [
       ...scalars.map((scalar) => set(lanes.get(scalar) as number, splat(get(scalar)))),
       set(rest1, subF32(one, lane(beta1))),
