@@ -130,15 +130,18 @@ export class Predictions implements vscode.Disposable {
   async set(change: Partial<PredictionSettings>): Promise<void> {
     const kept = this.#context.workspaceState.get<Partial<PredictionSettings>>(settingsKey);
     await this.#context.workspaceState.update(settingsKey, { ...kept, ...change });
-    if (change.predictor !== undefined) this.#recordsChanged.fire();
+    if (change.predictor !== undefined || change.seed !== undefined) this.#recordsChanged.fire();
   }
 
   async records(): Promise<RecordsReport> {
-    this.#records ??= this.places().then(async (places) => (await this.process()).call.records(places));
-    this.#records.catch(() => {
-      this.#records = null;
+    if (this.#records) return this.#records;
+    const records = this.places().then(async (places) => (await this.process()).call.records(places));
+    this.#records = records;
+    // What failed is tried again; what has been asked for since then stays.
+    records.catch(() => {
+      if (this.#records === records) this.#records = null;
     });
-    return this.#records;
+    return records;
   }
 
   async view(): Promise<PredictorView> {
