@@ -26,13 +26,13 @@ export { runRecords } from './run-records.ts';
 export {
   countBudgets,
   findSmallBenches,
-  foldGroups,
   type NamedBudget,
   type SmallBenchComparison,
   type SmallBenchPoint,
 } from './small-bench/compare.ts';
 export { type SubtaskCosts, subtaskCosts } from './small-bench/cost.ts';
 export { groupName, groupYaml } from './small-bench/export.ts';
+export { foldGroups } from './small-bench/fold-groups.ts';
 export { type PredictorRecoveryOptions, predictorRecovery } from './small-bench/full.ts';
 export { countBudget, type SubsetSearch } from './small-bench/search.ts';
 export { searches, searchOf } from './small-bench/searches.ts';

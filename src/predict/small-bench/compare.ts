@@ -6,12 +6,14 @@
  * searched with (dev) and one that is measured with (test), the other four being learned from. For each test family a search
  * maximises the mean R² over its five dev families; the subset found is then measured on the test family.
  */
-import { kendallTauB, spearmanRho } from '../../metrics/rank-correlation.ts';
 import { HumanError } from '../../shared/errors.ts';
 import { Random } from '../../shared/random.ts';
-import { meanAndSd } from '../evaluate.ts';
+import { meanAndSd } from '../fit.ts';
+import { openPace } from '../learn/pace.ts';
 import { fixedLists, knownOf } from './fixed-lists.ts';
+import { foldGroups } from './fold-groups.ts';
 import { ClosedFormObjective, prepareFold } from './objective.ts';
+import { type RankingRecovery, ranking } from './ranking.ts';
 import {
   type Budget,
   costOf,
@@ -52,13 +54,6 @@ export interface Recovery {
   mean: number | null;
   /** Over the groups; null where there is one only. */
   sd: number | null;
-}
-
-/** How the models rank by what is foretold of all subtasks, against how they rank by what was measured. */
-export interface RankingRecovery {
-  models: number;
-  tau: number;
-  rho: number;
 }
 
 export interface SmallBenchPoint {
@@ -126,9 +121,6 @@ export interface SmallBenchComparison {
   ended: FoundSubset['ended'];
 }
 
-/** Fewer groups than this leave nothing to learn from when one is searched with and one measured with. */
-const fewestGroups = 3;
-
 /**
  * Looks for small benches and measures them. First come the subsets for use, then what they are compared with, then the
  * searches that measure them; stopped or out of time, it returns what it has.
@@ -184,10 +176,12 @@ export async function findSmallBenches(
     else if (elapsed() > (options.seconds ?? Number.POSITIVE_INFINITY)) out.ended = 'time';
     return out.ended !== 'done';
   };
+  // A stop does not throw here: it ends with what there is.
+  const pace = openPace();
   const tell = async (message: string): Promise<void> => {
     out.seconds = elapsed();
     progress?.({ message, fraction: Math.min(1, worked / work) }, out);
-    await new Promise((resolve) => setImmediate(resolve));
+    await pace.pause();
   };
   const search = async (
     one: SubsetSearch,
@@ -250,8 +244,12 @@ export async function findSmallBenches(
   const pairs = groups.map(() => new Map<number, ReturnType<typeof prepareFold>>());
   for (const [held, rows] of groups.entries()) {
     if (over()) return finish();
-    for (const other of groups.keys())
-      if (other !== held) pairs[held]?.set(other, prepareFold(table, { held: rows, learnFrom: rowsBut(held, other) }));
+    for (const other of groups.keys()) {
+      if (other === held) continue;
+      pairs[held]?.set(other, prepareFold(table, { held: rows, learnFrom: rowsBut(held, other) }));
+      if (pace.due()) await tell(`Folds: ${names[held]?.join(', ')} held out`);
+      if (over()) return finish();
+    }
     worked++;
     await tell(`Folds: ${names[held]?.join(', ')} held out`);
   }
@@ -286,7 +284,7 @@ export async function findSmallBenches(
       size += subset.length / randomSubsets;
       values.push(measured(subset).mean ?? Number.NaN);
       taus.push(rankedBy(() => subset)?.tau ?? Number.NaN);
-      if (at % 10 === 9) await tell(`random subsets, ${budget.title}: ${at + 1} of ${randomSubsets}`);
+      if (pace.due()) await tell(`random subsets, ${budget.title}: ${at + 1} of ${randomSubsets}`);
     }
     // Quantiles of a part are of no use: a stopped part is left out.
     if (values.length < randomSubsets) return finish();
@@ -349,77 +347,8 @@ export async function findSmallBenches(
   }
 }
 
-/** Rows that are held out together: families, put together to a few parts of about as many rows; models where families are few. */
-export function foldGroups(
-  table: ScoreTable,
-  parts: number,
-): { groups: number[][]; names: string[][]; heldOut: 'families' | 'models' } {
-  const families = new Set(table.rows.map(({ family }) => family));
-  const heldOut = families.size >= fewestGroups ? 'families' : 'models';
-  const members = new Map<string, number[]>();
-  for (const [at, { family, model }] of table.rows.entries()) {
-    const key = heldOut === 'families' ? family : model;
-    members.set(key, [...(members.get(key) ?? []), at]);
-  }
-  if (members.size < fewestGroups)
-    throw new HumanError(
-      'bad-input',
-      `The table has ${members.size} models: a small bench is measured with at least ${fewestGroups} models or families held out in turn.`,
-      {
-        todo: 'Add records of more models.',
-      },
-    );
-  const groups = Array.from({ length: Math.min(parts, members.size) }, () => ({
-    rows: [] as number[],
-    names: [] as string[],
-  }));
-  for (const [name, rows] of [...members].sort((a, b) => b[1].length - a[1].length)) {
-    const smallest = groups.reduce((a, b) => (b.rows.length < a.rows.length ? b : a));
-    smallest.rows.push(...rows);
-    smallest.names.push(name);
-  }
-  return { groups: groups.map(({ rows }) => rows), names: groups.map(({ names }) => names), heldOut };
-}
-
 const recovery = (values: readonly number[]): Recovery =>
   meanAndSd(values.map((value) => (Number.isFinite(value) ? value : null)));
-
-/**
- * Rank correlations of the rows' mean scores, foretold and measured. With gaps, a row's mean is that of its differences from
- * the subtasks' means, so that a row with hard subtasks only is not below others.
- */
-function ranking(
-  table: ScoreTable,
-  groups: readonly (readonly number[])[],
-  predicted: (group: number) => Float64Array,
-): RankingRecovery | null {
-  const width = table.subtasks.length;
-  const means = Float64Array.from({ length: width }, (_, k) => {
-    const known = table.rows
-      .flatMap((_, row) => table.scores[row * width + k] ?? [])
-      .filter((score) => !Number.isNaN(score));
-    return known.reduce((sum, score) => sum + score, 0) / known.length;
-  });
-  const said: number[] = [];
-  const measured: number[] = [];
-  for (const [group, rows] of groups.entries()) {
-    const scores = predicted(group);
-    for (const [at, row] of rows.entries()) {
-      let [a, b, n] = [0, 0, 0];
-      for (let k = 0; k < width; k++) {
-        const score = table.scores[row * width + k] as number;
-        if (Number.isNaN(score)) continue;
-        a += (scores[at * width + k] as number) - (means[k] as number);
-        b += score - (means[k] as number);
-        n++;
-      }
-      said.push(a / n);
-      measured.push(b / n);
-    }
-  }
-  const tau = kendallTauB(said, measured);
-  return Number.isNaN(tau) ? null : { models: said.length, tau, rho: spearmanRho(said, measured) };
-}
 
 /** Between the sizes measured, R² is taken to grow evenly. */
 function randomSizeOf(random: readonly RandomSubsets[], value: number | null): number | null {

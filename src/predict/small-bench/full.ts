@@ -1,6 +1,5 @@
 /** Small benches measured with any predictor, in place of the closed form that they are searched with. */
-
-import { fitOf, meanAndSd } from '../evaluate.ts';
+import { fitOf, meanAndSd } from '../fit.ts';
 import { throwIfStopped } from '../learn/pace.ts';
 import type { Predictor, ScoreRecord } from '../types.ts';
 import type { Recovery } from './compare.ts';

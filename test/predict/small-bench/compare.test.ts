@@ -1,10 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import {
-  countBudgets,
-  findSmallBenches,
-  foldGroups,
-  type SmallBenchComparison,
-} from '../../../src/predict/small-bench/compare.ts';
+import { countBudgets, findSmallBenches, type SmallBenchComparison } from '../../../src/predict/small-bench/compare.ts';
+import { foldGroups } from '../../../src/predict/small-bench/fold-groups.ts';
 import { searches, searchOf } from '../../../src/predict/small-bench/searches.ts';
 import { scoreTable } from '../../../src/predict/small-bench/table.ts';
 import { syntheticRecords } from '../../../src/predict/synthetic.ts';
