@@ -2,7 +2,7 @@
 
 export { inspectModel } from './inspect.ts';
 export { OnnxLanguageModel, openLanguageModel } from './language-model.ts';
-export { chooseProvider, onnxRuntimeVersion, providerStatuses } from './runtime.ts';
+export { onnxRuntimeVersion, providerStatuses } from './runtime.ts';
 export { verifyModel } from './verify.ts';
 
 /**

@@ -340,7 +340,6 @@ export type WorkerApi = {
     { benchmarkFile: string; modelFolder: string | null; index: number; chat?: Partial<ChatRequest> },
     { total: number; previews: PromptPreview[] }
   >;
-  provider: Method<EngineSettings, { running: string; reason: string }>;
   /** Every provider, tried. */
   providers: Method<void, ProviderStatus[]>;
   /** Frees models and sessions. */

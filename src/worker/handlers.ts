@@ -61,7 +61,6 @@ export interface WorkerRooms extends Omit<JobRooms, 'versions'> {
     signal: AbortSignal,
     progress: (message: string, fraction: number | null) => void,
   ): Promise<{ bytes: number; noPrompts: string | null }>;
-  provider(engine: EngineSettings): Promise<{ running: string; reason: string }>;
   providers(): Promise<ProviderStatus[]>;
 }
 
@@ -135,7 +134,6 @@ export function workerHandlers(rooms: WorkerRooms): Handlers<WorkerApi> {
       rooms.writePage(runs, { file, content }, signal, (message, fraction) => progress({ message, fraction })),
     exportRuns: ({ runs, storeFolder, format, folder }, { signal }) =>
       rooms.exportRuns(runs, storeFolder, { format, folder }, signal),
-    provider: (engine) => rooms.provider(engine),
     providers: () => rooms.providers(),
     release: () => shelf.release(),
   };

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openBenchmark } from '../benchmark/index.ts';
 import {
-  chooseProvider,
   engineSchema,
   inspectModel,
   onnxRuntimeVersion,
@@ -29,10 +28,6 @@ export const rooms: WorkerRooms = {
   verifyModel,
   readChatTemplates: async (folder) => readModelFolder(folder).chatTemplates,
   openTokenizer: async (folder) => loadTokenizer(readModelFolder(folder)),
-  provider: async (settings) => {
-    const { running, reason } = await chooseProvider(settings);
-    return { running, reason };
-  },
   providers: providerStatuses,
   importResults: (paths, storeFolder, signal, onProgress) =>
     importResults(paths, openRunStore(storeFolder), { softbench: productVersion(), signal, onProgress }),

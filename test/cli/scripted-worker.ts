@@ -50,7 +50,6 @@ serveHost(
     verifyModel: () => Promise.reject(new HumanError('unsupported', 'Not in this test.')),
     openTokenizer: async () => scriptedModel().tokenizer,
     readChatTemplates: async () => ({ templates: new Map(), specialTokens: {} }),
-    provider: async () => ({ running: 'cpu', reason: 'scripted' }),
     providers: async () => [],
     importResults: () => Promise.reject(new Error('not scripted')),
     exportRuns: () => Promise.reject(new Error('not scripted')),
