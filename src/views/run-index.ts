@@ -1,4 +1,6 @@
 /** The runs of all stores of this window, kept current: read when asked first, read again when their files change. */
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { DiskRunStore, RunFolder } from '../runs/index.ts';
 import { sentenceOf } from '../shared/errors.ts';
@@ -10,6 +12,9 @@ export interface UnreadableRun {
   folder: string;
   reason: string;
 }
+
+/** How often the times of folders are looked at, in milliseconds. */
+const lookEvery = 3000;
 
 export class RunIndex implements vscode.Disposable {
   readonly #globalStore: string;
@@ -24,6 +29,9 @@ export class RunIndex implements vscode.Disposable {
   #unreadable: UnreadableRun[] = [];
   #reading: Promise<void> | null = null;
   #again = false;
+  /** When something was last added to the stores and to the runs under way, by folder; 0 where there is none. */
+  readonly #times = new Map<string, number>();
+  readonly #looking = setInterval(() => void this.#look(), lookEvery);
 
   /** @param globalStore where runs go when no folder is open */
   constructor(globalStore: string, log: vscode.LogOutputChannel) {
@@ -163,7 +171,27 @@ export class RunIndex implements vscode.Disposable {
     }
   }
 
+  /**
+   * The editor's watchers miss what is written into folders that were made a moment before (the first run of a store):
+   * the times of the folders tell.
+   */
+  async #look(): Promise<void> {
+    const underWay = this.#runs.filter(({ run }) => run.status === 'running').map(({ folder }) => folder);
+    const folders = [...[...this.#stores.keys()].map((store) => join(store, 'runs')), ...underWay];
+    let changed = false;
+    for (const folder of folders) {
+      const time = await stat(folder).then(
+        ({ mtimeMs }) => mtimeMs,
+        () => 0,
+      );
+      if (time !== (this.#times.get(folder) ?? 0)) changed = true;
+      this.#times.set(folder, time);
+    }
+    if (changed) this.#refreshSoon();
+  }
+
   dispose(): void {
+    clearInterval(this.#looking);
     this.#refreshSoon.dispose();
     for (const watcher of this.#watchers.values()) watcher.dispose();
     this.#changed.dispose();
