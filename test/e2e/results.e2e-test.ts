@@ -295,7 +295,7 @@ describe('results, by clicks in a VS Code window', function () {
       const yaml = readFileSync(benchmark('stories-who'), 'utf8');
       writeFileSync(
         benchmark('stories-who-short'),
-        yaml.replace('task: stories_who', `task: ${task}`).replace('steps: 80', 'steps: 80\n      learning_rate: 1'),
+        yaml.replace('task: stories_who', `task: ${task}`).replace('steps: 80', 'steps: 40\n      learning_rate: 1'),
       );
       await workbench.openFile('stories-who-short.yaml');
       await workbench.codeLens('Tune soft prompt').click();
@@ -323,6 +323,7 @@ describe('results, by clicks in a VS Code window', function () {
       await resume.waitFor();
       const unfinished = tuned();
       assert.equal(unfinished?.status, 'stopped');
+      await resume.scrollIntoViewIfNeeded();
       await workbench.screenshotInThemes('results-7-resumable');
       await resume.click();
       const run = await until('the run to finish', () => (tuned()?.status === 'finished' ? tuned() : null), 240);
