@@ -31,52 +31,42 @@ const needsJob = ({ queue }: Workbench): string | null => (queue.jobs.length > 0
 const needsPreview = ({ previews }: Workbench): string | null =>
   previews?.current ? null : 'Open a preview first: “Preview prompts” above the task of a benchmark file.';
 
+/** A command of a benchmark file: of the one that it is given or that is meant, where there is one. */
+const ofBenchmark =
+  (run: (workbench: Workbench, file: string) => unknown): Command['run'] =>
+  async (workbench, first) => {
+    const file = await benchmarkOf(workbench, first);
+    return file && run(workbench, file);
+  };
+
 export const commands: readonly Command[] = [
   {
     id: 'softbench.evaluate',
     disabled: needsTrust,
-    run: async (workbench, first) => {
-      const file = await benchmarkOf(workbench, first);
-      return file && workbench.start.evaluate(file);
-    },
+    run: ofBenchmark((workbench, file) => workbench.start.evaluate(file)),
   },
   {
     id: 'softbench.tune',
     disabled: needsTrust,
-    run: async (workbench, first) => {
-      const file = await benchmarkOf(workbench, first);
-      return file && workbench.start.tune(file);
-    },
+    run: ofBenchmark((workbench, file) => workbench.start.tune(file)),
   },
   {
     id: 'softbench.compare',
     disabled: needsTrust,
-    run: async (workbench, first) => {
-      const file = await benchmarkOf(workbench, first);
-      return file && workbench.start.compare(file);
-    },
+    run: ofBenchmark((workbench, file) => workbench.start.compare(file)),
   },
   {
     id: 'softbench.evaluateGroup',
     disabled: needsTrust,
-    run: async (workbench, first) => {
-      const file = await benchmarkOf(workbench, first);
-      return file && evaluateGroup(workbench, file);
-    },
+    run: ofBenchmark((workbench, file) => evaluateGroup(workbench, file)),
   },
   {
     id: 'softbench.groupScores',
-    run: async (workbench, first) => {
-      const file = await benchmarkOf(workbench, first);
-      return file && showGroupScores(workbench, file);
-    },
+    run: ofBenchmark((workbench, file) => showGroupScores(workbench, file)),
   },
   {
     id: 'softbench.openGroupBenchmark',
-    run: async (workbench, first) => {
-      const file = await benchmarkOf(workbench, first);
-      return file && openGroupBenchmark(file);
-    },
+    run: ofBenchmark((_, file) => openGroupBenchmark(file)),
   },
   {
     id: 'softbench.previewPrompts',
