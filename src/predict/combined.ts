@@ -1,7 +1,8 @@
 /**
  * The best predictor: a mean of parts that see scores as a matrix of models by columns. What is missing of a model's row is
  * filled in by a normal distribution of rows; a Gaussian process over models and a forest a column learn from the filled rows.
- * What is no cell of the matrix (a task that nobody ran) is left to the additive predictor.
+ * What is no cell of the matrix (a task that nobody ran) is left to the additive predictor. In large tables the study's MLP
+ * has the share that development records give it.
  */
 import { Random } from '../shared/random.ts';
 import { fitAdditiveBySize } from './additive.ts';
@@ -10,9 +11,11 @@ import { fitNormal, usualNormal } from './learn/normal.ts';
 import { openPace, type Pace } from './learn/pace.ts';
 import { parts as allParts, type FittedPart, type ModelState, type Part } from './learn/parts.ts';
 import { type ScoreMatrix, scoreMatrix } from './learn/score-matrix.ts';
+import { studyMlp } from './mlp.ts';
 import { leadingDirections } from './small-bench/task-covariance.ts';
 import { turns } from './turn.ts';
 import type { Configuration, Predictor } from './types.ts';
+import { weighed } from './weighed.ts';
 
 /** More columns than these are completed by components: a full covariance would take too long. */
 const widest = 160;
@@ -84,7 +87,7 @@ export const combine = (name: string, title: string, parts: readonly Part[]): Pr
   },
 });
 
-export const combinedPredictor = combine('combined', 'combined', allParts);
+export const combinedPredictor = weighed(combine('combined', 'combined', allParts), studyMlp);
 
 interface Places {
   /** [columns, components] */
