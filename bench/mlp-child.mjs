@@ -26,7 +26,7 @@ function records(count, [tasks, subtasks, families, models, metrics]) {
       mode: null,
       metric: `metric ${below(metrics)}`,
       preferred: true,
-      // Something to learn: a network that learns nothing decays to numbers so small that processors are slow with them.
+      // Something to learn, as in real scores: levels of models and subtasks, and noise.
       score: 0.5 + 0.4 * Math.sin(model / 10 + subtask) + 0.05 * (below(1000) / 1000 - 0.5),
       n: null,
       source: 'csv',
