@@ -31,8 +31,7 @@ export function pageFrame({ title, script, style }: Omit<PageParts, 'data'>): { 
   const policy = [
     "default-src 'none'",
     `script-src ${hash(safeScript)}`,
-    // The UI toolkit tries an empty style sheet; without its hash the browser's console complains.
-    `style-src ${hash(safeStyle)} ${hash('')}`,
+    `style-src ${hash(safeStyle)}`,
     'img-src data:',
     'font-src data:',
   ].join('; ');
