@@ -34,9 +34,11 @@ export const combine = (name: string, title: string, parts: readonly Part[]): Pr
     const matrix = scoreMatrix(all);
     const width = matrix.columns.size;
     const places = await fitPlaces(matrix, pace);
-    const models = matrix.rowExamples.map((example, row) =>
-      places.stateOf(example, matrix.values.subarray(row * width, (row + 1) * width)),
-    );
+    const models: ModelState[] = [];
+    for (const [row, example] of matrix.rowExamples.entries()) {
+      if (pace.due()) await pace.pause();
+      models.push(places.stateOf(example, matrix.values.subarray(row * width, (row + 1) * width)));
+    }
     const input = {
       models,
       columns: width,
@@ -111,8 +113,10 @@ async function fitPlaces(matrix: ScoreMatrix, pace: Pace): Promise<Places> {
       ? await fitComponents(whole, rows, width, componentSettings, pace)
       : await fitNormal(whole, rows, width, usualNormal, pace);
   const completed = new Float64Array(rows * width);
-  for (let row = 0; row < rows; row++)
+  for (let row = 0; row < rows; row++) {
+    if (pace.due()) await pace.pause();
     completed.set(completion.complete(whole.subarray(row * width, (row + 1) * width)), row * width);
+  }
   const centre = new Float64Array(width);
   for (let row = 0; row < rows; row++)
     for (let k = 0; k < width; k++)

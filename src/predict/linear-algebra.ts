@@ -11,15 +11,19 @@ export function dot(a: Float64Array, b: Float64Array): number {
  * @throws RangeError where it is not positive definite
  */
 export function cholesky(matrix: Float64Array, n: number): void {
-  for (let i = 0; i < n; i++)
-    for (let j = 0; j <= i; j++) {
-      let sum = matrix[i * n + j] as number;
-      for (let k = 0; k < j; k++) sum -= (matrix[i * n + k] as number) * (matrix[j * n + k] as number);
-      if (i === j) {
-        if (!(sum > 0)) throw new RangeError('The matrix is not positive definite.');
-        matrix[i * n + i] = Math.sqrt(sum);
-      } else matrix[i * n + j] = sum / (matrix[j * n + j] as number);
-    }
+  for (let row = 0; row < n; row++) choleskyRow(matrix, n, row);
+}
+
+/** A row of `cholesky`, whose rows above are done: for large matrices between whose rows others have a turn. */
+export function choleskyRow(matrix: Float64Array, n: number, i: number): void {
+  for (let j = 0; j <= i; j++) {
+    let sum = matrix[i * n + j] as number;
+    for (let k = 0; k < j; k++) sum -= (matrix[i * n + k] as number) * (matrix[j * n + k] as number);
+    if (i === j) {
+      if (!(sum > 0)) throw new RangeError('The matrix is not positive definite.');
+      matrix[i * n + i] = Math.sqrt(sum);
+    } else matrix[i * n + j] = sum / (matrix[j * n + j] as number);
+  }
 }
 
 /** In place: b becomes (L Lᵀ)⁻¹ b. */

@@ -8,7 +8,7 @@
  * The posterior is exact. With the shared functions set apart, the system falls into one of rows × rows for each column and one
  * of (rows · shared) for all (the matrix inversion lemma), in place of one of all scores.
  */
-import { cholesky, solveCholesky } from '../linear-algebra.ts';
+import { choleskyRow, solveCholesky } from '../linear-algebra.ts';
 import type { Pace } from './pace.ts';
 
 export interface LatentProcessInput {
@@ -41,7 +41,7 @@ export async function fitLatentProcess(input: LatentProcessInput, pace: Pace): P
   const { rows, columns, values, itemNoise, weights, shared, kernel, own, noise } = input;
   const root = kernel.slice();
   for (let i = 0; i < rows; i++) root[i * rows + i] = (root[i * rows + i] as number) + 1e-6;
-  cholesky(root, rows);
+  await factorise(root, rows, pace);
   const size = rows * shared;
   /** I + Lᵀ (Σ_t w wᵀ ⊗ P_t) L, where P_t is the precision of a column's scores about the shared functions. */
   const system = new Float64Array(size * size);
@@ -60,17 +60,17 @@ export async function fitLatentProcess(input: LatentProcessInput, pace: Pace): P
         factor[i * n + j] = own * (kernel[(at[i] as number) * rows + (at[j] as number)] as number);
       factor[i * n + i] = (factor[i * n + i] as number) + noise + (itemNoise[t] as number);
     }
-    cholesky(factor, n);
+    await factorise(factor, n, pace);
     known.push(at);
     precisions.push(factor);
     // Lower rows of the root that belong to known scores: B [n, rows]; then Bᵀ P B and Bᵀ P y.
     const half = new Float64Array(n * rows);
     for (let i = 0; i < n; i++)
       for (let k = 0; k <= (at[i] as number); k++) half[i * rows + k] = root[(at[i] as number) * rows + k] as number;
-    forwardSolve(factor, n, half, rows);
+    await forwardSolve(factor, n, half, rows, pace);
     const y = Float64Array.from(at, (row) => values[row * columns + t] as number);
-    forwardSolve(factor, n, y, 1);
-    const product = gram(half, n, rows);
+    await forwardSolve(factor, n, y, 1, pace);
+    const product = await gram(half, n, rows, pace);
     const projected = new Float64Array(rows);
     for (let i = 0; i < n; i++)
       for (let k = 0; k < rows; k++)
@@ -80,6 +80,7 @@ export async function fitLatentProcess(input: LatentProcessInput, pace: Pace): P
       for (let k = 0; k < rows; k++)
         right[r * rows + k] = (right[r * rows + k] as number) + a * (projected[k] as number);
       for (let u = 0; u <= r; u++) {
+        if (pace.due()) await pace.pause();
         const both = a * (weights[t * shared + u] as number);
         for (let i = 0; i < rows; i++) {
           const to = (r * rows + i) * size + u * rows;
@@ -90,8 +91,7 @@ export async function fitLatentProcess(input: LatentProcessInput, pace: Pace): P
     }
   }
   for (let i = 0; i < size; i++) system[i * size + i] = (system[i * size + i] as number) + 1;
-  if (pace.due()) await pace.pause();
-  cholesky(system, size);
+  await factorise(system, size, pace);
   solveCholesky(system, size, right);
   /** Shared functions at the rows: L u. */
   const functions = new Float64Array(size);
@@ -105,6 +105,7 @@ export async function fitLatentProcess(input: LatentProcessInput, pace: Pace): P
   const dual = new Float64Array(columns * rows);
   const sharedDual = new Float64Array(shared * rows);
   for (let t = 0; t < columns; t++) {
+    if (pace.due()) await pace.pause();
     const at = known[t] as Int32Array;
     const rest = Float64Array.from(at, (row) => {
       let sum = values[row * columns + t] as number;
@@ -137,9 +138,18 @@ export async function fitLatentProcess(input: LatentProcessInput, pace: Pace): P
   };
 }
 
+/** In place: the Cholesky factor. */
+async function factorise(matrix: Float64Array, n: number, pace: Pace): Promise<void> {
+  for (let row = 0; row < n; row++) {
+    if (pace.due()) await pace.pause();
+    choleskyRow(matrix, n, row);
+  }
+}
+
 /** In place: b [n, width] becomes L⁻¹ b. */
-function forwardSolve(lower: Float64Array, n: number, b: Float64Array, width: number): void {
+async function forwardSolve(lower: Float64Array, n: number, b: Float64Array, width: number, pace: Pace): Promise<void> {
   for (let i = 0; i < n; i++) {
+    if (pace.due()) await pace.pause();
     for (let k = 0; k < i; k++) {
       const by = lower[i * n + k] as number;
       if (by === 0) continue;
@@ -152,14 +162,16 @@ function forwardSolve(lower: Float64Array, n: number, b: Float64Array, width: nu
 }
 
 /** aᵀ a, [width, width], of a [n, width] */
-function gram(a: Float64Array, n: number, width: number): Float64Array {
+async function gram(a: Float64Array, n: number, width: number, pace: Pace): Promise<Float64Array> {
   const out = new Float64Array(width * width);
-  for (let k = 0; k < n; k++)
+  for (let k = 0; k < n; k++) {
+    if (pace.due()) await pace.pause();
     for (let i = 0; i < width; i++) {
       const one = a[k * width + i] as number;
       if (one === 0) continue;
       for (let j = 0; j < width; j++)
         out[i * width + j] = (out[i * width + j] as number) + one * (a[k * width + j] as number);
     }
+  }
   return out;
 }

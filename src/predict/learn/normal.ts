@@ -44,7 +44,8 @@ export async function fitNormal(
     const next = new Float64Array(columns);
     for (let row = 0; row < rows; row++)
       for (let k = 0; k < columns; k++) next[k] = (next[k] as number) + (completed[row * columns + k] as number) / rows;
-    for (let row = 0; row < rows; row++)
+    for (let row = 0; row < rows; row++) {
+      if (pace.due()) await pace.pause();
       for (let i = 0; i < columns; i++) {
         const one = (completed[row * columns + i] as number) - (next[i] as number);
         for (let j = 0; j <= i; j++)
@@ -52,6 +53,7 @@ export async function fitNormal(
             (scatter[i * columns + j] as number) +
             one * ((completed[row * columns + j] as number) - (next[j] as number));
       }
+    }
     mean = next;
     covariance = new Float64Array(columns * columns);
     for (let i = 0; i < columns; i++)
