@@ -323,7 +323,12 @@ describe('results, by clicks in a VS Code window', function () {
       await resume.waitFor();
       const unfinished = tuned();
       assert.equal(unfinished?.status, 'stopped');
-      await resume.scrollIntoViewIfNeeded();
+      // The page goes back to where it was scrolled once its items are there.
+      await until('the banner to stay in sight', async () => {
+        await resume.scrollIntoViewIfNeeded();
+        await page.waitForTimeout(700);
+        return ((await resume.boundingBox())?.y ?? 0) > 0;
+      });
       await workbench.screenshotInThemes('results-7-resumable');
       await resume.click();
       const run = await until('the run to finish', () => (tuned()?.status === 'finished' ? tuned() : null), 240);
