@@ -147,14 +147,13 @@ ${table(header, rows)}
 ### What is not predicted
 
 Of the variance of the scores, in the random split: ${percent(1 - left / variance)} is predicted, ${percent(item / variance)} is
-binomial noise of the items, which nobody can predict, and ${percent((left - item) / variance)} is neither. Binomial noise does not
-forbid more, so the ceiling is not reached: what is left belongs to single cells. Half of the ${hardest.length} columns hold nearly all
-of it, and ten hold ${percent(top / left)}: ${hardest
+binomial noise of the items, which nobody can predict, and ${percent((left - item) / variance)} is neither: it belongs to models on
+single tasks. Ten of the ${hardest.length} columns hold ${percent(top / left)} of the squared errors: ${hardest
     .slice(0, 10)
     .map(([name]) => `\`${name}\``)
     .join(', ')}.
-They are tasks where a model either does what is asked or answers with one constant label, or where the lenient reading takes
-the last number or letter of a text that runs on. More cells of the same models help little more:
+
+How much more cells of the same models help:
 
 ${table(['share of the cells that is known', 'pooled R²'], curve)}
 `,
