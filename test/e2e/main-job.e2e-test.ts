@@ -62,6 +62,10 @@ describe('the main job, by clicks in a VS Code window', function () {
     await workbench.pick('stories260k');
     const page = await workbench.webview('h1:has-text("stories_who")');
     const said = new Set<string>();
+    const wholeJob = (): boolean =>
+      [/step N of N/, /item N of N/].every((kind) => [...said].some((text) => kind.test(text)));
+    const allFinished = (): boolean => runsIn(store()).filter(({ status }) => status === 'finished').length >= 3;
+    let again = false;
     const ended = until(
       'the end of the job',
       async () => {
@@ -72,7 +76,14 @@ describe('the main job, by clicks in a VS Code window', function () {
           said.add(text);
           return false;
         }
-        return said.size > 0;
+        // Where the window brought the page late, it is seen at a second job.
+        if (!wholeJob() && !again && allFinished()) {
+          again = true;
+          note('the page came late: tuned once more');
+          await workbench.codeLens('Tune soft prompt').click();
+          return false;
+        }
+        return said.size > 0 && (wholeJob() || allFinished());
       },
       480,
     );

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Browser, Frame, Locator, Page } from 'playwright-core';
 import { until } from '../support/wait.ts';
 import { launchBrowser, openWindow, type Window } from '../vscode/browser.ts';
+import { note } from '../vscode/report.ts';
 import { copyInto, type Server, startServer } from '../vscode/server.ts';
 
 const project = process.cwd();
@@ -223,8 +224,22 @@ export class Workbench {
     return this.page.locator('.statusbar-item[id^="softbench"], .statusbar-item[aria-label*="Softbench"]').first();
   }
 
-  /** The webview page that shows `selector`. Webviews are frames in frames; which of them is which, only their content tells. */
-  async webview(selector: string, seconds = 60): Promise<Frame> {
+  /**
+   * The webview page that shows `selector`. Webviews are frames in frames; which of them is which, only their content
+   * tells. This VS Code keeps all webviews at one origin, where each brings a service worker that takes over from the
+   * last; now and then one waits for that for ever. A window that is loaded anew begins afresh and brings its pages back.
+   */
+  async webview(selector: string): Promise<Frame> {
+    try {
+      return await this.#shown(selector, 45);
+    } catch {
+      note(`loaded the window again: there was no page with ${selector} within 45 s`);
+      await this.load();
+      return this.#shown(selector, 90);
+    }
+  }
+
+  #shown(selector: string, seconds: number): Promise<Frame> {
     const shows = async (frame: Frame): Promise<Frame> => {
       if (frame !== this.page.mainFrame() && (await frame.locator(selector).first().isVisible())) return frame;
       throw new Error(`no ${selector} in ${frame.url()}`);
