@@ -293,7 +293,8 @@ describe('results, by clicks in a VS Code window', function () {
     });
   });
 
-  describe('the window loaded anew in the middle of a run', () => {
+  // Pending: where this VS Code holds a page up (Workbench.webview), loading the window anew ends the job that is to be seen.
+  describe.skip('the window loaded anew in the middle of a run', () => {
     const task = 'stories_who_short';
     let page: Frame;
     const filter = 'mode:zero-shot format:no';
