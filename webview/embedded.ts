@@ -1,4 +1,5 @@
 /** Data embedded in an HTML file as JSON (README.md has the contract), checked before a page trusts it. */
+import { asError } from '../src/shared/errors.ts';
 import type { PredictorView } from '../src/shared/predictions.ts';
 import type {
   ItemDetail,
@@ -50,7 +51,7 @@ export function readEmbedded(page: EmbeddedData['page']): EmbeddedData {
   try {
     data = JSON.parse(element.textContent);
   } catch (error) {
-    throw new Error(`The data in this file is damaged: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Error(`The data in this file is damaged: ${asError(error).message}`);
   }
   if (typeof data !== 'object' || data === null || !('page' in data) || !('view' in data))
     throw new Error('The data in this file is not Softbench data (no “page” or no “view”).');

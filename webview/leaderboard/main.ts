@@ -3,6 +3,7 @@
  * all. Narrow it is a list, wide a grid of models × benchmarks.
  */
 import { drawnWords, fewestBenchmarks } from '../../src/metrics/index.ts';
+import { asError } from '../../src/shared/errors.ts';
 import type { PromptMode } from '../../src/shared/modes.ts';
 import type {
   LeaderboardFormat,
@@ -128,11 +129,7 @@ class LeaderboardPage {
       this.#setView(view);
     } catch (error) {
       this.#state.replaceChildren(
-        h(
-          'p',
-          { class: 'error-text', role: 'alert' },
-          `The leaderboard could not be read: ${error instanceof Error ? error.message : String(error)}`,
-        ),
+        h('p', { class: 'error-text', role: 'alert' }, `The leaderboard could not be read: ${asError(error).message}`),
         button({ label: 'Try again', onClick: () => void this.start() }),
       );
     }
@@ -373,7 +370,7 @@ class LeaderboardPage {
   #do(call: Promise<unknown>): void {
     this.#problem.textContent = '';
     call.catch((error) => {
-      this.#problem.textContent = error instanceof Error ? error.message : String(error);
+      this.#problem.textContent = asError(error).message;
     });
   }
 }
@@ -389,5 +386,5 @@ const root = document.getElementById('root') ?? document.body.appendChild(h('mai
 try {
   void new LeaderboardPage(root).start();
 } catch (error) {
-  root.append(h('p', { class: 'error-text', role: 'alert' }, error instanceof Error ? error.message : String(error)));
+  root.append(h('p', { class: 'error-text', role: 'alert' }, asError(error).message));
 }

@@ -1,4 +1,5 @@
 /** The predictor page: how well scores are predicted, what is hard to predict, and the few tasks worth running. */
+import { asError } from '../../src/shared/errors.ts';
 import type { PredictionTask, PredictionWork, PredictorView } from '../../src/shared/predictions.ts';
 import type { PredictorPageApi, PredictorPageEvents } from '../../src/shared/protocol.ts';
 import { type Child, debounced, h, render } from '../dom.ts';
@@ -13,8 +14,6 @@ import { NextSection } from './next.ts';
 import { RecordsSection } from './records.ts';
 import { ScatterSection } from './scatter.ts';
 import { SmallBenchSection } from './small-bench.ts';
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 class PredictorPage {
   readonly #host: Host<PredictorPageApi>;
@@ -93,7 +92,7 @@ class PredictorPage {
         h(
           'div',
           { class: 'banner error', role: 'alert' },
-          h('div', { class: 'grow' }, h('p', {}, `The records could not be read: ${messageOf(error)}`)),
+          h('div', { class: 'grow' }, h('p', {}, `The records could not be read: ${asError(error).message}`)),
           button({ label: 'Try again', appearance: 'primary', onClick: () => void this.start() }),
         ),
       );
@@ -179,7 +178,7 @@ class PredictorPage {
   #do(call: Promise<unknown>): void {
     this.#toast.textContent = '';
     call.catch((error) => {
-      this.#toast.textContent = messageOf(error);
+      this.#toast.textContent = asError(error).message;
     });
   }
 }
@@ -188,5 +187,5 @@ const root = document.getElementById('root') ?? document.body.appendChild(h('mai
 try {
   void new PredictorPage(root).start();
 } catch (error) {
-  root.append(h('p', { class: 'error-text', role: 'alert' }, messageOf(error)));
+  root.append(h('p', { class: 'error-text', role: 'alert' }, asError(error).message));
 }

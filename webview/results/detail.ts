@@ -2,6 +2,7 @@
  * The detail pane: one output with its prompt, what was read where, why it failed, its tokens with their probabilities,
  * and the item in the other runs; here items are marked, too.
  */
+import { asError } from '../../src/shared/errors.ts';
 import { causeSentences } from '../../src/shared/failure-causes.ts';
 import type { ItemTokens } from '../../src/shared/item-tokens.ts';
 import type { ItemMark } from '../../src/shared/marks.ts';
@@ -42,8 +43,6 @@ export interface DetailActions {
 /** Parts of the pane that have a heading, in their order. */
 const sections = ['Output', 'Log-probabilities', 'Prompt', 'Other runs'] as const;
 type Section = (typeof sections)[number];
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Whether keys are text there. */
 const isTextField = (target: EventTarget | null): boolean =>
@@ -101,7 +100,7 @@ export class DetailPane {
       this.#detail = detail;
     } catch (error) {
       if (this.#row?.record.index !== row.record.index) return;
-      this.#problem = messageOf(error);
+      this.#problem = asError(error).message;
     }
     this.#render(false);
   }
@@ -142,7 +141,7 @@ export class DetailPane {
     try {
       await this.actions.marks.set(index, mark);
     } catch (error) {
-      this.actions.notice(messageOf(error));
+      this.actions.notice(asError(error).message);
       return;
     }
     this.#closeForm();
@@ -152,7 +151,7 @@ export class DetailPane {
     try {
       await this.actions.marks.undo();
     } catch (error) {
-      this.actions.notice(messageOf(error));
+      this.actions.notice(asError(error).message);
     }
   }
 
@@ -209,7 +208,7 @@ export class DetailPane {
       );
       set({ state: 'there', tokens });
     } catch (error) {
-      set({ state: 'failed', message: messageOf(error) });
+      set({ state: 'failed', message: asError(error).message });
     }
   }
 

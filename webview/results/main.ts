@@ -1,4 +1,5 @@
 /** The results page: runs of one benchmark side by side (of one model its prompt modes), down to the single item. */
+import { asError } from '../../src/shared/errors.ts';
 import { unpackRows } from '../../src/shared/item-rows.ts';
 import type { ItemRow, ResultsPageApi, ResultsPageEvents, ResultsView } from '../../src/shared/protocol.ts';
 import { debounced, h, throttled } from '../dom.ts';
@@ -19,10 +20,6 @@ import { MeasuresSection } from './measures.ts';
 import { ModesSection } from './modes.ts';
 import { keyOf, type Row, RowTable } from './rows.ts';
 import { TuningSection } from './tuning.ts';
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
 
 /** Items asked for at once: few at first, then as many as a message may well hold. */
 const firstItems = 200;
@@ -185,7 +182,7 @@ class ResultsPage {
         h(
           'div',
           { class: 'banner error', role: 'alert' },
-          h('div', { class: 'grow' }, h('p', {}, `The results could not be read: ${messageOf(error)}`)),
+          h('div', { class: 'grow' }, h('p', {}, `The results could not be read: ${asError(error).message}`)),
           button({ label: 'Try again', appearance: 'primary', onClick: () => void this.start() }),
         ),
       );
@@ -256,7 +253,7 @@ class ResultsPage {
         if (have() < from + length) asked = ask(have(), moreItems);
       }
     } catch (error) {
-      this.#notice(`Items of a run could not be read: ${messageOf(error)}`);
+      this.#notice(`Items of a run could not be read: ${asError(error).message}`);
     } finally {
       this.#fetching.delete(run);
       this.#itemsChanged();
@@ -335,7 +332,7 @@ class ResultsPage {
   }
 
   #do(call: Promise<unknown>): void {
-    call.catch((error) => this.#notice(messageOf(error)));
+    call.catch((error) => this.#notice(asError(error).message));
   }
 
   #notice(text: string): void {
@@ -365,5 +362,5 @@ const root = document.getElementById('root') ?? document.body.appendChild(h('mai
 try {
   void new ResultsPage(root).start();
 } catch (error) {
-  root.append(h('p', { class: 'banner error', role: 'alert' }, messageOf(error)));
+  root.append(h('p', { class: 'banner error', role: 'alert' }, asError(error).message));
 }
