@@ -3,7 +3,7 @@ import type { FitQuality, GroupError, PredictorView, SplitFit } from '../../src/
 import { type Child, h, render } from '../dom.ts';
 import { visible } from '../text.ts';
 import { button, dropdown } from '../ui.ts';
-import { table } from './table.ts';
+import { barCell, table } from './table.ts';
 import { counted, pointsText, scoreText, signedPoints } from './words.ts';
 
 export interface HardestState {
@@ -108,7 +108,7 @@ export class HardestSection {
               `furthest off: ${visible(group.worst.model)}, ${scoreText(group.worst.actual)}, predicted ${scoreText(group.worst.predicted)}`,
             ),
           ),
-          bar(group.rmse, largest),
+          barCell(pointsText(group.rmse), group.rmse / largest),
           signedPoints(group.bias),
           scoreText(group.mean),
           group.n.toLocaleString('en-US'),
@@ -132,15 +132,4 @@ export class HardestSection {
         ),
     ];
   }
-}
-
-function bar(value: number, largest: number): HTMLElement {
-  const fill = h('span', { class: 'error-bar' });
-  fill.style.inlineSize = `${(100 * value) / largest}%`;
-  return h(
-    'span',
-    { class: 'error-cell' },
-    h('span', { class: 'error-value' }, pointsText(value)),
-    h('span', { class: 'error-track', 'aria-hidden': 'true' }, fill),
-  );
 }

@@ -10,7 +10,7 @@ import { type Child, h, render } from '../dom.ts';
 import { visible } from '../text.ts';
 import { dropdown } from '../ui.ts';
 import { type SectionActions, SectionFrame } from './section.ts';
-import { table } from './table.ts';
+import { barCell, table } from './table.ts';
 import { counted, pointsText, scoreText } from './words.ts';
 
 const rowsShown = 15;
@@ -98,7 +98,7 @@ function contentOf(next: NextBenchmark): Child[] {
         .slice(0, rowsShown)
         .map((row) => [
           visible(nameOf(row)),
-          bar(gain(row), best),
+          barCell(scoreText(gain(row)), gain(row) / best, 'gain-bar'),
           pointsText(Math.sqrt(row.after)),
           ...(hasCosts ? [row.cost.toLocaleString('en-US', { maximumSignificantDigits: 3 })] : []),
         ]),
@@ -113,14 +113,3 @@ const nameOf = (row: NextBenchmarkRow): string => `${subtaskName(row)}${row.sett
 
 const gain = ({ before, after }: { before: number; after: number }): number =>
   before > 0 ? Math.max(0, (before - after) / before) : 0;
-
-function bar(value: number, largest: number): HTMLElement {
-  const fill = h('span', { class: 'error-bar gain-bar' });
-  fill.style.inlineSize = `${(100 * value) / largest}%`;
-  return h(
-    'span',
-    { class: 'error-cell' },
-    h('span', { class: 'error-value' }, scoreText(value)),
-    h('span', { class: 'error-track', 'aria-hidden': 'true' }, fill),
-  );
-}

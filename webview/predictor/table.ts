@@ -77,3 +77,15 @@ export function tableBehind(
   );
   return details;
 }
+
+/** A figure, and a bar of its share of the largest one in the column. */
+export function barCell(figure: string, share: number, className = ''): HTMLElement {
+  const fill = h('span', { class: `error-bar ${className}` });
+  fill.style.inlineSize = `${100 * share}%`;
+  return h(
+    'span',
+    { class: 'error-cell' },
+    h('span', { class: 'error-value' }, figure),
+    h('span', { class: 'error-track', 'aria-hidden': 'true' }, fill),
+  );
+}
