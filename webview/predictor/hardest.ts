@@ -3,6 +3,7 @@ import type { FitQuality, GroupError, PredictorView, SplitFit } from '../../src/
 import { type Child, h, render } from '../dom.ts';
 import { visible } from '../text.ts';
 import { button, dropdown } from '../ui.ts';
+import { shownSplit } from './split-choice.ts';
 import { barCell, table } from './table.ts';
 import { counted, pointsText, scoreText, signedPoints } from './words.ts';
 
@@ -61,13 +62,9 @@ export class HardestSection {
 
   #refresh(): void {
     const splits = this.#fit?.splits.filter(({ tasks }) => tasks.length > 0) ?? [];
-    const shown = splits.find(({ split }) => split === this.#state.split) ?? splits[0];
+    const shown = shownSplit(this.#split, splits, this.#state.split);
     this.element.hidden = !shown;
     if (!shown) return;
-    this.#split.set(
-      splits.map(({ split, title }) => ({ value: split, label: `${split} · ${title}` })),
-      shown.split,
-    );
     this.#by.set(
       [
         { value: 'tasks', label: 'Tasks' },

@@ -11,6 +11,7 @@ import { visible } from '../text.ts';
 import { onThemeChange, palette } from '../theme.ts';
 import { dropdown, textField } from '../ui.ts';
 import { axis, Chart, diagonal, plain, tooltipStyle } from './charts.ts';
+import { shownSplit } from './split-choice.ts';
 import { table } from './table.ts';
 import { counted, scoreText, signedPoints } from './words.ts';
 
@@ -88,13 +89,9 @@ export class ScatterSection {
 
   #refresh(): void {
     const splits = this.#fit?.splits.filter(({ points }) => points.length > 0) ?? [];
-    const shown = splits.find(({ split }) => split === this.#state.split) ?? splits[0];
+    const shown = shownSplit(this.#split, splits, this.#state.split);
     this.element.hidden = !shown;
     if (!shown) return;
-    this.#split.set(
-      splits.map(({ split, title }) => ({ value: split, label: `${split} · ${title}` })),
-      shown.split,
-    );
     const search = this.#state.search.trim().toLowerCase();
     if (this.#drawn?.split === shown && this.#drawn.search === search) return;
     this.#drawn = { split: shown, search };
