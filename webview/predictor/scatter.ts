@@ -6,13 +6,13 @@ import {
   type SplitFit,
   subtaskName,
 } from '../../src/shared/predictions.ts';
-import { type Child, debounced, h, render } from '../dom.ts';
+import { debounced, h, render } from '../dom.ts';
 import { visible } from '../text.ts';
 import { onThemeChange, palette } from '../theme.ts';
 import { dropdown, textField } from '../ui.ts';
 import { axis, Chart, diagonal, plain, tooltipStyle } from './charts.ts';
 import { shownSplit } from './split-choice.ts';
-import { table } from './table.ts';
+import { tableBehind } from './table.ts';
 import { counted, scoreText, signedPoints } from './words.ts';
 
 export interface ScatterState {
@@ -100,7 +100,7 @@ export class ScatterSection {
     const marked = search === '' ? [] : shown.points.filter(matches);
     const listed = search === '' ? shown.points : marked;
     this.#words.textContent = wordsOf(shown, search, marked.length);
-    render(this.#table, [shown.split, shown.points.length, search, shown.fits[0]?.r2], () => tableOf(shown, listed));
+    render(this.#table, [shown.split, shown.points.length, search, shown.fits[0]?.r2], () => [tableOf(shown, listed)]);
     this.#draw(shown, marked, search !== '');
   }
 
@@ -112,7 +112,8 @@ export class ScatterSection {
     );
     const set = (records: readonly PredictedRecord[]) =>
       records.map((record) => ({ x: 100 * record.actual, y: 100 * record.predicted, record }));
-    const rest = isSearching ? split.points.filter((point) => !marked.includes(point)) : split.points;
+    const isMarked = new Set(marked);
+    const rest = split.points.filter((point) => !isMarked.has(point));
     this.#chart?.destroy();
     this.#chart = new Chart<'scatter', { x: number; y: number; record: PredictedRecord }[]>(this.#canvas, {
       type: 'scatter',
@@ -183,35 +184,33 @@ function wordsOf(split: SplitFit, search: string, marked: number): string {
   return words.filter(Boolean).join(' ');
 }
 
-const tableOf = (split: SplitFit, listed: readonly PredictedRecord[]): Child[] => {
-  const worst = [...listed]
-    .sort((a, b) => Math.abs(b.predicted - b.actual) - Math.abs(a.predicted - a.actual))
-    .slice(0, rowsShown);
-  const details = h(
-    'details',
-    { 'data-key': 'scatter-table' },
-    h('summary', {}, 'Data table'),
-    table(
-      'Predicted against actual, furthest off first',
-      [
-        { title: 'Model' },
-        { title: 'Task' },
-        ...(split.points.some(({ setting }) => setting) ? [{ title: 'Setting' }] : []),
-        { title: 'Actual', number: true },
-        { title: 'Predicted', number: true },
-        { title: 'Difference, points', number: true },
-      ],
-      worst.map((record) => [
-        visible(record.model),
-        visible(subtaskName(record)),
-        ...(split.points.some(({ setting }) => setting) ? [visible(record.setting)] : []),
-        scoreText(record.actual),
-        scoreText(record.predicted),
-        signedPoints(record.predicted - record.actual),
-      ]),
-    ),
-    listed.length > rowsShown &&
-      h('p', { class: 'note' }, `The ${rowsShown} that are furthest off, of ${counted(listed.length, 'record')}.`),
+/** The records that are furthest off, for those who do not see the chart. */
+function tableOf(split: SplitFit, listed: readonly PredictedRecord[]): HTMLElement {
+  const hasSettings = split.points.some(({ setting }) => setting);
+  const distance = ({ predicted, actual }: PredictedRecord): number => Math.abs(predicted - actual);
+  return tableBehind(
+    'scatter-table',
+    'Predicted against actual, furthest off first',
+    [
+      { title: 'Model' },
+      { title: 'Task' },
+      ...(hasSettings ? [{ title: 'Setting' }] : []),
+      { title: 'Actual', number: true },
+      { title: 'Predicted', number: true },
+      { title: 'Difference, points', number: true },
+    ],
+    () =>
+      [...listed]
+        .sort((a, b) => distance(b) - distance(a))
+        .slice(0, rowsShown)
+        .map((record) => [
+          visible(record.model),
+          visible(subtaskName(record)),
+          ...(hasSettings ? [visible(record.setting)] : []),
+          scoreText(record.actual),
+          scoreText(record.predicted),
+          signedPoints(record.predicted - record.actual),
+        ]),
+    listed.length > rowsShown ? `The ${rowsShown} that are furthest off, of ${counted(listed.length, 'record')}.` : '',
   );
-  return [details];
-};
+}
