@@ -4,9 +4,10 @@
  */
 import { type PromptMode, promptModes } from '../shared/modes.ts';
 import type { LeaderboardView } from '../shared/protocol.ts';
+import { mean } from './aggregation.ts';
 import { weightedInterval } from './bootstrap.ts';
 import { figureOf } from './metric-words.ts';
-import { rankCorrelation, sampledCorrelations } from './rank-correlation.ts';
+import { fewestForInterval, rankCorrelation, sampledCorrelations } from './rank-correlation.ts';
 
 export interface ModelPair {
   base: string;
@@ -40,13 +41,10 @@ export interface CorrelationRow {
 
 /** With fewer pairs than this nothing is said. */
 export const fewestPairs = 4;
-/** With fewer pairs than this there is no interval that means anything. */
-const fewestForInterval = 5;
 /** Bootstrap samples, and the comparisons of two pairs that they may take in all: a page must not stand still. */
 const [mostSamples, fewestSamples, mostComparisons] = [2000, 200, 2e8];
 
 const nothing: Correlation = { value: Number.NaN, interval: null };
-const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** The modes in which base models of these pairs have the figure that their post-trained versions have in `target`. */
 export function comparableModes(

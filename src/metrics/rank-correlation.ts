@@ -157,7 +157,7 @@ export interface RankCorrelation {
 }
 
 /** Fewer models than this give an interval that means nothing. */
-const fewestForInterval = 5;
+export const fewestForInterval = 5;
 
 /**
  * Both rank correlations of two scores of the same models.
