@@ -59,9 +59,8 @@ export const settings = {
   get modelFolders(): string[] {
     const value = get('modelFolders');
     if (!Array.isArray(value)) return [];
-    const [folder] = vscode.workspace.workspaceFolders ?? [];
     return value.flatMap((one) => {
-      const path = typeof one === 'string' ? resolvePath(one, folder?.uri.fsPath ?? null) : null;
+      const path = typeof one === 'string' ? settings.resolve(one) : null;
       return path ? [path] : [];
     });
   },
@@ -86,10 +85,9 @@ export const settings = {
   get datasetFolders(): Record<string, string> {
     const value = get('datasetFolders');
     if (typeof value !== 'object' || value === null) return {};
-    const [folder] = vscode.workspace.workspaceFolders ?? [];
     return Object.fromEntries(
       Object.entries(value).flatMap(([id, one]) => {
-        const path = typeof one === 'string' ? resolvePath(one, folder?.uri.fsPath ?? null) : null;
+        const path = typeof one === 'string' ? settings.resolve(one) : null;
         return path ? [[id, path]] : [];
       }),
     );
