@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { HumanError } from '../shared/errors.ts';
+import { asError, HumanError } from '../shared/errors.ts';
 import { isImportedPlace } from '../shared/imported.ts';
 import { nameOfBase, plainName } from '../shared/model-names.ts';
 import type { LeaderboardView, ModelLink } from '../shared/protocol.ts';
@@ -94,7 +94,7 @@ export function parseLinks(text: string, file: string): SaidLinks {
   try {
     value = JSON.parse(text);
   } catch (thrown) {
-    throw new HumanError('bad-input', `${file} is not JSON: ${thrown instanceof Error ? thrown.message : thrown}.`, {
+    throw new HumanError('bad-input', `${file} is not JSON: ${asError(thrown).message}.`, {
       todo,
     });
   }
@@ -114,7 +114,7 @@ export async function readLinks(storeFolder: string): Promise<SaidLinks> {
     text = await readFile(file, 'utf8');
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return {};
-    throw new HumanError('disk', `Cannot read ${file}: ${thrown instanceof Error ? thrown.message : thrown}.`, {
+    throw new HumanError('disk', `Cannot read ${file}: ${asError(thrown).message}.`, {
       cause: thrown,
     });
   }
