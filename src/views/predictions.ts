@@ -63,7 +63,7 @@ export class Predictions implements vscode.Disposable {
   #client: Promise<WorkerClient<PredictionApi>> | null = null;
   #choices: { predictors: NamedChoice[]; searches: NamedChoice[] } | null = null;
   #records: Promise<RecordsReport> | null = null;
-  #results: Promise<Results> | null = null;
+  #loaded: Promise<void> | null = null;
   #shown: Results = { fit: null, map: null, smallBench: null, next: null };
   #work: PredictionWork | null = null;
   #stop: AbortController | null = null;
@@ -258,21 +258,22 @@ export class Predictions implements vscode.Disposable {
   }
 
   /** What was computed before this window was opened. */
-  async #load(): Promise<void> {
-    this.#results ??= (async (): Promise<Results> => {
-      const folder = this.#folder;
-      const text = folder === null ? null : await readFile(join(folder, resultsFile), 'utf8').catch(() => null);
-      if (text === null) return this.#shown;
-      try {
-        const kept = JSON.parse(text) as Partial<Results>;
-        const { fit = null, map = null, smallBench = null, next = null } = kept;
-        this.#shown = { fit, map, smallBench, next };
-      } catch {
-        this.#log.warn(`${resultsFile} is damaged; what it held is computed again.`);
-      }
-      return this.#shown;
-    })();
-    await this.#results;
+  #load(): Promise<void> {
+    this.#loaded ??= this.#readResults();
+    return this.#loaded;
+  }
+
+  async #readResults(): Promise<void> {
+    const folder = this.#folder;
+    const text = folder === null ? null : await readFile(join(folder, resultsFile), 'utf8').catch(() => null);
+    if (text === null) return;
+    try {
+      const kept = JSON.parse(text) as Partial<Results>;
+      const { fit = null, map = null, smallBench = null, next = null } = kept;
+      this.#shown = { fit, map, smallBench, next };
+    } catch {
+      this.#log.warn(`${resultsFile} is damaged; what it held is computed again.`);
+    }
   }
 
   async addFiles(files: readonly string[]): Promise<void> {
