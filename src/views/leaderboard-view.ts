@@ -6,7 +6,7 @@ import { connect, type Handlers, serve } from '../shared/rpc.ts';
 import { throttle } from './emitter.ts';
 import { saveLeaderboard } from './leaderboard-export.ts';
 import type { LeaderboardSource } from './leaderboard-source.ts';
-import type { Subject } from './live-results.ts';
+import { type Subject, subjectOfRun } from './live-results.ts';
 import { pageChannel, pageHtml, pageOptions } from './page.ts';
 import type { RunIndex } from './run-index.ts';
 
@@ -136,13 +136,7 @@ export class LeaderboardPages
           at.model === model && at.task === task && (mode === undefined || at.mode === mode);
         const id = cells.find(isAsked)?.cell.run ?? running.find(isAsked)?.run;
         const run = runs.runs.find((folder) => folder.run.id === id)?.run;
-        if (run)
-          this.#host.open({
-            task: run.benchmark.task,
-            benchmarkFile: run.benchmark.file,
-            modelName: run.model.name,
-            modelFolder: run.model.folder,
-          });
+        if (run) this.#host.open(subjectOfRun(run));
       },
       ranks: (asked) => source.ranks(asked),
       showPredictions: async (wish) => source.predictions?.show(wish),

@@ -24,6 +24,14 @@ export interface Subject {
   modelFolder: string;
 }
 
+/** The benchmark × model that a run belongs to. */
+export const subjectOfRun = ({ benchmark, model }: RunFile): Subject => ({
+  task: benchmark.task,
+  benchmarkFile: benchmark.file,
+  modelName: model.name,
+  modelFolder: model.folder,
+});
+
 /** Runs of one benchmark that are compared: these and no others, whatever is run later. */
 export interface Comparison {
   task: string;

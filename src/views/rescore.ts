@@ -5,6 +5,7 @@ import type { RunFolder } from '../runs/index.ts';
 import { asError, HumanError } from '../shared/errors.ts';
 import type { RunSummary } from '../shared/results.ts';
 import { newGroup } from './jobs.ts';
+import { subjectOfRun } from './live-results.ts';
 import { cancellable } from './progress.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -27,12 +28,7 @@ export async function rescoreRuns(workbench: Workbench, runs: readonly RunFolder
   });
   if (!summaries) return;
   await workbench.runs.refresh();
-  const subject = {
-    task: benchmark.task,
-    benchmarkFile: benchmark.file,
-    modelName: model.name,
-    modelFolder: model.folder,
-  };
+  const subject = subjectOfRun(first.run);
   const words = summaries.map((summary, at) => changeWords(runs[at]?.summary ?? null, summary)).join(' · ');
   workbench.log.info(`scored again: ${benchmark.task} on ${model.name}: ${words}`);
   if (workbench.panels.isVisible(benchmark.file, model.folder)) return;

@@ -4,7 +4,7 @@ import { findGroup, findTask } from '../editor/detect.ts';
 import { resultWords } from '../editor/words.ts';
 import { HumanError } from '../shared/errors.ts';
 import { isImportedPlace } from '../shared/imported.ts';
-import type { Subject } from './live-results.ts';
+import { type Subject, subjectOfRun } from './live-results.ts';
 import type { Row } from './trees.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -84,15 +84,7 @@ export async function subjectOfArgument(
       const { task, benchmarkFile, modelName, modelFolder } = argument;
       return { task, benchmarkFile, modelName, modelFolder };
     }
-    if (argument.kind === 'run') {
-      const { benchmark, model } = argument.run.run;
-      return {
-        task: benchmark.task,
-        benchmarkFile: benchmark.file,
-        modelName: model.name,
-        modelFolder: model.folder,
-      };
-    }
+    if (argument.kind === 'run') return subjectOfRun(argument.run.run);
     if (argument.kind === 'job') {
       const { task, modelName, request } = argument.job;
       return { task, modelName, benchmarkFile: request.benchmarkFile, modelFolder: request.modelFolder };
@@ -110,12 +102,7 @@ export async function subjectOfArgument(
 export async function pickSubject({ runs }: Workbench): Promise<Subject | null> {
   const subjects = new Map<string, Subject>();
   for (const { run } of runs.runs)
-    subjects.set(JSON.stringify([run.benchmark.file, run.model.folder]), {
-      task: run.benchmark.task,
-      benchmarkFile: run.benchmark.file,
-      modelName: run.model.name,
-      modelFolder: run.model.folder,
-    });
+    subjects.set(JSON.stringify([run.benchmark.file, run.model.folder]), subjectOfRun(run));
   if (subjects.size === 0)
     throw new HumanError('missing', 'There are no results yet.', {
       todo: 'Open a benchmark file and choose “Tune soft prompt” above its task.',

@@ -14,6 +14,7 @@ import type { RunSource, RunStatus } from '../shared/results.ts';
 import type { BenchmarkFile, Benchmarks } from './benchmarks.ts';
 import { throttle } from './emitter.ts';
 import { type Job, type JobQueue, jobWords } from './jobs.ts';
+import { subjectOfRun } from './live-results.ts';
 import type { KnownModel, Models } from './models.ts';
 import type { RunIndex, UnreadableRun } from './run-index.ts';
 
@@ -281,15 +282,7 @@ function groups(runs: readonly RunFolder[]): Row[] {
     const key = JSON.stringify([benchmark.file, model.folder]);
     const group = found.get(key);
     if (group) group.runs.push(folder);
-    else
-      found.set(key, {
-        kind: 'group',
-        task: benchmark.task,
-        benchmarkFile: benchmark.file,
-        modelName: model.name,
-        modelFolder: model.folder,
-        runs: [folder],
-      });
+    else found.set(key, { kind: 'group', ...subjectOfRun(folder.run), runs: [folder] });
   }
   return [...found.values()];
 }
