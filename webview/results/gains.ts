@@ -12,14 +12,13 @@ import {
   type RunComparison,
   splitGain,
   together,
-  type VerdictCodes,
   verdictCodes,
 } from '../../src/metrics/index.ts';
 import { isLikelihoodsOnly, likelihoodsOnlyNote } from '../../src/shared/likelihood-words.ts';
-import type { ItemRow, ResultsView } from '../../src/shared/protocol.ts';
+import type { ResultsView } from '../../src/shared/protocol.ts';
 import { type Child, h, render } from '../dom.ts';
 import { dropdown } from '../ui.ts';
-import { type ColumnMark, columnName, columnsOf, isByMode, type MarkedColumn } from './columns.ts';
+import { columnName, columnsOf, isByMode, type MarkedColumn } from './columns.ts';
 import type { RowTable } from './rows.ts';
 
 /** A column beside the base. */
@@ -102,23 +101,10 @@ export class GainsSection {
     );
   }
 
-  #codes(): Map<string, VerdictCodes> {
-    const { records, orders, marks } = this.table;
-    function* ofColumn(column: number): Generator<ItemRow> {
-      for (const [id, record] of records.entries()) if (orders[id] === column) yield record;
-    }
-    return new Map(
-      // A column without items yet leaves a hole.
-      marks.flatMap((mark: ColumnMark | undefined, order) =>
-        mark ? [[mark.run, verdictCodes(ofColumn(order))] as const] : [],
-      ),
-    );
-  }
-
   #content(columns: readonly MarkedColumn[], base: MarkedColumn): Child[] {
     // Where nothing was generated there is no format to split off: the likelihoods of the right answers are compared.
     const by = columns.some(({ run }) => isLikelihoodsOnly(run)) ? 'LL' : 'S';
-    const codes = this.#codes();
+    const codes = new Map([...this.table.recordsByRun()].map(([run, records]) => [run, verdictCodes(records)]));
     const compare = ({ mark }: MarkedColumn): RunComparison | null => {
       const [mine, theirs] = [codes.get(base.mark.run), codes.get(mark.run)];
       return mine && theirs ? compareRuns(mine, theirs, by) : null;

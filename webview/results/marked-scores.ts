@@ -11,7 +11,7 @@ import {
 } from '../../src/metrics/index.ts';
 import { isLikelihoodsOnly } from '../../src/shared/likelihood-words.ts';
 import { type MarkKind, markKinds } from '../../src/shared/marks.ts';
-import type { ItemRow, ResultsView } from '../../src/shared/protocol.ts';
+import type { ResultsView } from '../../src/shared/protocol.ts';
 import type { Scores, Share } from '../../src/shared/results.ts';
 import { type Child, h, render } from '../dom.ts';
 import { bounds, count, percent, shareInWords } from '../format.ts';
@@ -67,7 +67,7 @@ export class MarkedScoresSection {
 
   #draw(columns: readonly MarkedColumn[]): Child[] {
     const left = new Set(this.marks.all.filter(({ kind }) => this.#kinds.has(kind)).map(({ index }) => index));
-    const records = this.#recordsByColumn();
+    const records = this.table.recordsByRun();
     const counted = columns.flatMap((column): Counted[] => {
       const own = records.get(column.mark.run) ?? [];
       if (own.length === 0) return [];
@@ -93,13 +93,6 @@ export class MarkedScoresSection {
         ),
       ...this.#pairs(counted, left),
     ];
-  }
-
-  #recordsByColumn(): Map<string, ItemRow[]> {
-    const { records, orders, marks } = this.table;
-    const found = marks.map((): ItemRow[] => []);
-    for (const [id, record] of records.entries()) found[orders[id] ?? 0]?.push(record);
-    return new Map(marks.flatMap((mark, order) => (mark ? [[mark.run, found[order] ?? []] as const] : [])));
   }
 
   /** Which kinds of marks leave an item out. */

@@ -185,6 +185,14 @@ export class RowTable {
     return this.#rowOf.flatMap((rows) => (rows?.[place] ? [this.row(rows[place] - 1)] : []));
   }
 
+  /** The records of every run that has a column, in the order they came. */
+  recordsByRun(): Map<string, ItemRow[]> {
+    const found = this.marks.map((): ItemRow[] => []);
+    for (const [id, record] of this.records.entries()) found[this.orders[id] ?? 0]?.push(record);
+    // A column without items yet leaves a hole.
+    return new Map(this.marks.flatMap((mark, order) => (mark ? [[mark.run, found[order] ?? []] as const] : [])));
+  }
+
   /** Row numbers by item, then by column. */
   inItemOrder(): Int32Array {
     const places = new Int32Array(this.#items);
