@@ -157,8 +157,7 @@ export class FilterBar {
       valueGiven(text, runKey),
       marks.map(({ label }) => ({ value: label, label })),
     );
-    this.#runChoice.element.setAttribute('aria-label', runKey === 'mode' ? 'Mode' : 'Run');
-    this.#runChoice.element.title = runKey === 'mode' ? 'Mode' : 'Run';
+    this.#runChoice.name(runKey === 'mode' ? 'Mode' : 'Run');
     fill(
       this.#verdictChoice,
       'All verdicts',
