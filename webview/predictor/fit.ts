@@ -1,5 +1,5 @@
 /** How well scores are predicted that were held out: by split, beside the additive baseline and the noise ceiling. */
-import type { PredictorFit, PredictorView, SplitFit } from '../../src/shared/predictions.ts';
+import type { FitQuality, PredictorFit, PredictorView, SplitFit } from '../../src/shared/predictions.ts';
 import { type Child, h, render } from '../dom.ts';
 import { FitBars } from './fit-bars.ts';
 import { type SectionActions, SectionFrame } from './section.ts';
@@ -15,6 +15,7 @@ export class FitSection {
   readonly #table = h('div', { class: 'grow' });
   readonly #words = h('div', {});
   readonly #bars = new FitBars();
+  #shown: FitQuality | null = null;
 
   constructor(actions: SectionActions) {
     this.#frame = new SectionFrame(
@@ -40,8 +41,13 @@ export class FitSection {
   update(view: PredictorView): void {
     const { fit } = view;
     if (!this.#frame.update(view, fit) || !fit) return;
-    render(this.#table, fit, () => this.#tableContent(fit.splits));
-    render(this.#words, fit, () => wordsOf(fit.splits));
+    // A step of other work brings the view again with the same fit.
+    if (this.#shown === fit) return;
+    this.#shown = fit;
+    // All but the records themselves, which are thousands.
+    const figures = fit.splits.map(({ points, tasks, families, ...rest }) => rest);
+    render(this.#table, figures, () => this.#tableContent(fit.splits));
+    render(this.#words, figures, () => wordsOf(fit.splits));
     this.#bars.update(fit.splits);
   }
 
