@@ -3,7 +3,7 @@ export { columnLabels } from './columns.ts';
 export { type ComparedRun, comparisonWarnings } from './comparability.ts';
 export { leaderboardCsv, leaderboardMarkdown } from './export.ts';
 export { type GroupScores, groupTable, type ScoredGroup, scoresOfGroups } from './groups.ts';
-export { type LeaderboardOptions, leaderboard, type RunningRun } from './leaderboard.ts';
+export { type LeaderboardOptions, leaderboard, type RunningRun, runningCells } from './leaderboard.ts';
 export { leaderboardFile, shareableLeaderboard } from './leaderboard-file.ts';
 export { ItemEvidence, type ItemReader, type RankedModels, rankedModels } from './leaderboard-ranks.ts';
 export { declaredBases, linkModels, linksFile, linksText, parseLinks, readLinks, type SaidLinks } from './links.ts';

@@ -27,6 +27,61 @@ export function leaderboard(
   runs: readonly RunFolder[],
   { running = [], links = {}, declaredBases }: LeaderboardOptions = {},
 ): LeaderboardView {
+  const names = namesOf(runs, running);
+  const { chosen, all, fileOf, models, tasks } = names;
+  const shown = [...models].map(([folder, name]) => ({ name, folder })).sort((a, b) => a.name.localeCompare(b.name));
+  return {
+    benchmarks: [...tasks].map(([file, task]) => ({ task, file })).sort((a, b) => a.task.localeCompare(b.task)),
+    models: shown,
+    links: linkModels(shown, links, declaredBases),
+    ...(running.length > 0 && { running: cellsOfRunning(running, names) }),
+    cells: chosen
+      .map(({ folder: { run }, summary }) => ({
+        ...names.of(run),
+        mode: run.mode as PromptMode,
+        cell: {
+          run: run.id,
+          summary,
+          status: run.status,
+          ...(positionOf(run) === 'suffix' && { softPromptPosition: 'suffix' as const }),
+          ...(run.source && {
+            imported: { words: importedWords(run.source), differences: differences(run, all, fileOf) },
+          }),
+        },
+      }))
+      .sort((a, b) => a.task.localeCompare(b.task) || a.model.localeCompare(b.model) || byMode(a, b)),
+  };
+}
+
+/** The runs under way as they stand in the {@link leaderboard} of the same runs, without the rest of it. */
+export const runningCells = (runs: readonly RunFolder[], running: readonly RunningRun[]): RunningCell[] =>
+  cellsOfRunning(running, namesOf(runs, running));
+
+const cellsOfRunning = (running: readonly RunningRun[], names: Names): RunningCell[] =>
+  running.map(({ run, done, total, S }) => ({
+    ...names.of(run),
+    mode: run.mode,
+    run: run.id,
+    done,
+    total: total ?? Math.min(run.benchmark.items, run.settings.limit ?? run.benchmark.items),
+    S,
+  }));
+
+/** The runs of a leaderboard, and what it calls their models and benchmarks. */
+interface Names {
+  chosen: { folder: RunFolder; summary: RunSummary }[];
+  /** Those chosen, then those under way. */
+  all: RunFile[];
+  /** The benchmark that a run counts for. */
+  fileOf(run: RunFile): string;
+  /** By folder. */
+  models: Map<string, string>;
+  /** By file. */
+  tasks: Map<string, string>;
+  of(run: RunFile): { model: string; task: string };
+}
+
+function namesOf(runs: readonly RunFolder[], running: readonly RunningRun[]): Names {
   const newest = new Map<string, { folder: RunFolder; summary: RunSummary }>();
   for (const folder of runs) {
     const { run, summary } = folder;
@@ -41,38 +96,13 @@ export function leaderboard(
   const models = modelLabels(all);
   const tasks = labels(all.map((run) => ({ name: run.benchmark.task, path: fileOf(run) })));
   const label = (of: Map<string, string>, path: string): string => of.get(path) ?? path;
-  const shown = [...models].map(([folder, name]) => ({ name, folder })).sort((a, b) => a.name.localeCompare(b.name));
   return {
-    benchmarks: [...tasks].map(([file, task]) => ({ task, file })).sort((a, b) => a.task.localeCompare(b.task)),
-    models: shown,
-    links: linkModels(shown, links, declaredBases),
-    ...(running.length > 0 && {
-      running: running.map(({ run, done, total, S }) => ({
-        model: label(models, run.model.folder),
-        task: label(tasks, fileOf(run)),
-        mode: run.mode,
-        run: run.id,
-        done,
-        total: total ?? Math.min(run.benchmark.items, run.settings.limit ?? run.benchmark.items),
-        S,
-      })),
-    }),
-    cells: chosen
-      .map(({ folder: { run }, summary }) => ({
-        model: label(models, run.model.folder),
-        task: label(tasks, fileOf(run)),
-        mode: run.mode as PromptMode,
-        cell: {
-          run: run.id,
-          summary,
-          status: run.status,
-          ...(positionOf(run) === 'suffix' && { softPromptPosition: 'suffix' as const }),
-          ...(run.source && {
-            imported: { words: importedWords(run.source), differences: differences(run, all, fileOf) },
-          }),
-        },
-      }))
-      .sort((a, b) => a.task.localeCompare(b.task) || a.model.localeCompare(b.model) || byMode(a, b)),
+    chosen,
+    all,
+    fileOf,
+    models,
+    tasks,
+    of: (run) => ({ model: label(models, run.model.folder), task: label(tasks, fileOf(run)) }),
   };
 }
 

@@ -1,15 +1,18 @@
 /** What the leaderboard's pages show, made once for all of them: the view, ranks drawn from items, links between models. */
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import type { LeaderboardPageApi, LeaderboardView } from '../shared/protocol.ts';
+import { asError } from '../shared/errors.ts';
+import type { LeaderboardPageApi, LeaderboardView, RunningCell } from '../shared/protocol.ts';
 import {
   declaredBases,
   ItemEvidence,
   leaderboard,
   linksFile,
   linksText,
+  type RunningRun,
   rankedModels,
   readLinks,
+  runningCells,
   type SaidLinks,
 } from '../study/index.ts';
 import { throttle } from './emitter.ts';
@@ -83,20 +86,30 @@ export class LeaderboardSource implements vscode.Disposable {
   async view(): Promise<LeaderboardView> {
     await this.#runs.load();
     const { runs } = this.#runs;
-    const own = this.#running.list;
-    const known = new Set(own.map(({ run }) => run.id));
-    // Runs of other windows and of the command line are known by their files only.
-    const others = runs
-      .filter(({ run }) => run.status === 'running' && !known.has(run.id))
-      .map(({ run }) => ({ run, done: null, total: null, S: null }));
     const folders = [...new Set(runs.map(({ run }) => run.model.folder))];
     const declared = await Promise.all(folders.map(async (folder) => [folder, await this.#basesOf(folder)] as const));
     const view = leaderboard(runs, {
-      running: [...own, ...others],
+      running: this.#underWay,
       links: await this.#saidLinks(),
       declaredBases: new Map(declared),
     });
     return { ...view, ...this.#predictions?.of(view) };
+  }
+
+  /** What {@link view} has of runs under way, without the rest of it: asked for often. */
+  async running(): Promise<RunningCell[]> {
+    await this.#runs.load();
+    return runningCells(this.#runs.runs, this.#underWay);
+  }
+
+  get #underWay(): RunningRun[] {
+    const own = this.#running.list;
+    const known = new Set(own.map(({ run }) => run.id));
+    // Runs of other windows and of the command line are known by their files only.
+    const others = this.#runs.runs
+      .filter(({ run }) => run.status === 'running' && !known.has(run.id))
+      .map(({ run }) => ({ run, done: null, total: null, S: null }));
+    return [...own, ...others];
   }
 
   async ranks({
@@ -123,7 +136,7 @@ export class LeaderboardSource implements vscode.Disposable {
     const said = await Promise.all(
       this.#runs.storeFolders.map((folder) =>
         readLinks(folder).catch((thrown): SaidLinks => {
-          this.#log.warn(thrown instanceof Error ? thrown.message : String(thrown));
+          this.#log.warn(asError(thrown).message);
           return {};
         }),
       ),

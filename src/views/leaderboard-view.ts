@@ -120,13 +120,13 @@ export class LeaderboardPages
         .then((shown) => page.call.viewChanged(shown))
         .catch(() => {});
     });
-    const pushRunning = throttle(1000, () => {
+    const pushRunning = (): void => {
       if (!isVisible()) return;
       void source
-        .view()
-        .then(({ running = [] }) => page.call.runningChanged(running))
+        .running()
+        .then((running) => page.call.runningChanged(running))
         .catch(() => {});
-    });
+    };
     const handlers: Handlers<LeaderboardPageApi> = {
       view: () => source.view(),
       open: async ({ model, task, mode }) => {
@@ -163,7 +163,6 @@ export class LeaderboardPages
       stopServing();
       page.dispose();
       push.dispose();
-      pushRunning.dispose();
       for (const subscription of subscriptions) subscription.dispose();
     });
     webview.html = pageHtml(webview, context.extensionUri, 'leaderboard', { title: 'Leaderboard', restore });

@@ -16,6 +16,7 @@ import {
   parseLinks,
   rankedModels,
   readLinks,
+  runningCells,
   shareableLeaderboard,
 } from '../../src/study/index.ts';
 import { RunningCells } from '../../src/views/running-cells.ts';
@@ -179,6 +180,7 @@ describe('runs under way', () => {
         S: share(1, 2),
       },
     ]);
+    expect(runningCells([], cells.list)).toEqual(running);
     cells.end('group-1');
     expect(cells.list).toEqual([]);
   });
