@@ -13,13 +13,15 @@ export interface UnreadableRun {
   reason: string;
 }
 
-/** How often the times of folders are looked at, in milliseconds. */
+/** Files of a run that change what is known of it, without their `.json`. */
+const watchedFiles = ['run', 'summary', 'marks'];
+/** How often their times are looked at, in milliseconds. */
 const lookEvery = 3000;
 
 export class RunIndex implements vscode.Disposable {
   readonly #globalStore: string;
   readonly #log: vscode.LogOutputChannel;
-  readonly #stores = new Map<string, DiskRunStore>();
+  #stores: ReadonlyMap<string, DiskRunStore> = new Map();
   readonly #watchers = new Map<string, vscode.FileSystemWatcher>();
   readonly #changed = new vscode.EventEmitter<void>();
   readonly onDidChange = this.#changed.event;
@@ -29,7 +31,7 @@ export class RunIndex implements vscode.Disposable {
   #unreadable: UnreadableRun[] = [];
   #reading: Promise<void> | null = null;
   #again = false;
-  /** When something was last added to the stores and to the runs under way, by folder; 0 where there is none. */
+  /** When runs were last added to a store, and a file of a run under way was last written, by path; 0 where there is none. */
   readonly #times = new Map<string, number>();
   readonly #looking = setInterval(() => void this.#look(), lookEvery);
 
@@ -125,10 +127,10 @@ export class RunIndex implements vscode.Disposable {
     const unreadable: UnreadableRun[] = [];
     const storeOfRun = new Map<string, DiskRunStore>();
     const folders = this.#folders();
-    for (const folder of this.#stores.keys()) if (!folders.includes(folder)) this.#stores.delete(folder);
-    for (const folder of folders) {
-      const store = this.#stores.get(folder) ?? openRunStore(folder);
-      this.#stores.set(folder, store);
+    this.#stores = new Map(folders.map((folder) => [folder, this.#stores.get(folder) ?? openRunStore(folder)]));
+    // What is read now need not be read again because of its time.
+    await this.#noteTimes();
+    for (const store of this.#stores.values()) {
       try {
         const list = await store.list();
         runs.push(...list.runs);
@@ -162,7 +164,7 @@ export class RunIndex implements vscode.Disposable {
     for (const folder of folders) {
       if (this.#watchers.has(folder)) continue;
       const watcher = vscode.workspace.createFileSystemWatcher(
-        new vscode.RelativePattern(vscode.Uri.file(folder), 'runs/*/{run,summary,marks}.json'),
+        new vscode.RelativePattern(vscode.Uri.file(folder), `runs/*/{${watchedFiles.join(',')}}.json`),
       );
       watcher.onDidCreate(this.#refreshSoon);
       watcher.onDidChange(this.#refreshSoon);
@@ -173,21 +175,29 @@ export class RunIndex implements vscode.Disposable {
 
   /**
    * The editor's watchers miss what is written into folders that were made a moment before (the first run of a store):
-   * the times of the folders tell.
+   * times tell. Of a run under way those of its files: its folder changes with each checkpoint too.
    */
   async #look(): Promise<void> {
-    const underWay = this.#runs.filter(({ run }) => run.status === 'running').map(({ folder }) => folder);
-    const folders = [...[...this.#stores.keys()].map((store) => join(store, 'runs')), ...underWay];
+    if (await this.#noteTimes()) this.#refreshSoon();
+  }
+
+  /** @returns whether a time is another than before */
+  async #noteTimes(): Promise<boolean> {
+    const underWay = this.#runs.filter(({ run }) => run.status === 'running');
+    const paths = [
+      ...[...this.#stores.keys()].map((store) => join(store, 'runs')),
+      ...underWay.flatMap(({ folder }) => watchedFiles.map((name) => join(folder, `${name}.json`))),
+    ];
     let changed = false;
-    for (const folder of folders) {
-      const time = await stat(folder).then(
+    for (const path of paths) {
+      const time = await stat(path).then(
         ({ mtimeMs }) => mtimeMs,
         () => 0,
       );
-      if (time !== (this.#times.get(folder) ?? 0)) changed = true;
-      this.#times.set(folder, time);
+      if (time !== (this.#times.get(path) ?? 0)) changed = true;
+      this.#times.set(path, time);
     }
-    if (changed) this.#refreshSoon();
+    return changed;
   }
 
   dispose(): void {
