@@ -177,7 +177,7 @@ export const commands: readonly Command[] = [
       if (subject) workbench.panels.show(subject);
     },
   },
-  { id: 'softbench.openLeaderboard', run: ({ leaderboard }) => leaderboard.showTab() },
+  { id: 'softbench.openLeaderboard', run: ({ leaderboard }) => leaderboard.tab.show() },
   { id: 'softbench.linkModels', run: ({ leaderboardSource }) => leaderboardSource.editLink(null) },
   { id: 'softbench.compareRuns', run: compareRuns },
   {

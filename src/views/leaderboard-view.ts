@@ -9,6 +9,7 @@ import type { LeaderboardSource } from './leaderboard-source.ts';
 import { type Subject, subjectOfRun } from './live-results.ts';
 import { pageChannel, pageHtml, pageOptions } from './page.ts';
 import type { RunIndex } from './run-index.ts';
+import { SingleTab } from './single-tab.ts';
 
 /** Of the view in the side panel. */
 export const leaderboardViewType = 'softbench.leaderboard';
@@ -39,14 +40,25 @@ interface Place {
   stateKey: string;
 }
 
-export class LeaderboardPages
-  implements vscode.WebviewViewProvider, vscode.WebviewPanelSerializer<unknown>, vscode.Disposable
-{
+export class LeaderboardPages implements vscode.WebviewViewProvider, vscode.Disposable {
   readonly #host: LeaderboardHost;
-  #tab: vscode.WebviewPanel | null = null;
+  readonly tab: SingleTab;
 
   constructor(host: LeaderboardHost) {
     this.#host = host;
+    const extension = host.context.extensionUri;
+    this.tab = new SingleTab({ type: leaderboardTabType, title: 'Leaderboard', extension }, (panel) =>
+      this.#serve(
+        {
+          webview: panel.webview,
+          isVisible: () => panel.visible,
+          onDidChangeVisible: (listener) => panel.onDidChangeViewState(listener),
+          onDidDispose: (listener) => panel.onDidDispose(listener),
+          stateKey: 'softbench.page.leaderboardTab',
+        },
+        {},
+      ),
+    );
   }
 
   resolveWebviewView(view: vscode.WebviewView): void {
@@ -60,51 +72,6 @@ export class LeaderboardPages
         stateKey: 'softbench.page.leaderboard',
       },
       undefined,
-    );
-  }
-
-  /** The leaderboard as an editor tab: the one that is there, else a new one. */
-  showTab(): void {
-    if (this.#tab) {
-      this.#tab.reveal();
-      return;
-    }
-    const { extensionUri } = this.#host.context;
-    this.#adopt(
-      vscode.window.createWebviewPanel(
-        leaderboardTabType,
-        'Leaderboard',
-        vscode.ViewColumn.Active,
-        pageOptions(extensionUri),
-      ),
-    );
-  }
-
-  async deserializeWebviewPanel(panel: vscode.WebviewPanel): Promise<void> {
-    // There is one tab; a second one of an earlier window is not brought back.
-    if (this.#tab) panel.dispose();
-    else {
-      panel.webview.options = pageOptions(this.#host.context.extensionUri);
-      this.#adopt(panel);
-    }
-  }
-
-  #adopt(panel: vscode.WebviewPanel): void {
-    this.#tab = panel;
-    const icon = (name: string): vscode.Uri => vscode.Uri.joinPath(this.#host.context.extensionUri, 'media', name);
-    panel.iconPath = { light: icon('softbench-light.svg'), dark: icon('softbench-dark.svg') };
-    panel.onDidDispose(() => {
-      if (this.#tab === panel) this.#tab = null;
-    });
-    this.#serve(
-      {
-        webview: panel.webview,
-        isVisible: () => panel.visible,
-        onDidChangeVisible: (listener) => panel.onDidChangeViewState(listener),
-        onDidDispose: (listener) => panel.onDidDispose(listener),
-        stateKey: 'softbench.page.leaderboardTab',
-      },
-      {},
     );
   }
 
@@ -141,7 +108,7 @@ export class LeaderboardPages
       ranks: (asked) => source.ranks(asked),
       showPredictions: async (wish) => source.predictions?.show(wish),
       editLink: ({ model }) => source.editLink(model),
-      openTab: async () => this.showTab(),
+      openTab: async () => this.tab.show(),
       save: (asked) =>
         saveLeaderboard(asked, () => source.view(), join(context.extensionUri.fsPath, 'dist', 'webview')),
       runCommand: async ({ command }) => {
@@ -169,6 +136,6 @@ export class LeaderboardPages
   }
 
   dispose(): void {
-    this.#tab?.dispose();
+    this.tab.dispose();
   }
 }

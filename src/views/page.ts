@@ -18,6 +18,12 @@ export const pageOptions = (extension: vscode.Uri): vscode.WebviewOptions => ({
   enableCommandUris: false,
 });
 
+/** Of a page's tab. A tab shows it as a picture, which does not take the theme's colour by itself. */
+export function pageIcon(extension: vscode.Uri): { light: vscode.Uri; dark: vscode.Uri } {
+  const icon = (name: string): vscode.Uri => vscode.Uri.joinPath(extension, 'media', name);
+  return { light: icon('softbench-light.svg'), dark: icon('softbench-dark.svg') };
+}
+
 /**
  * Nothing is allowed but the page's own script and styles. `restore` is what a panel is found again by after a restart:
  * the editor keeps it, the page need not know of it.

@@ -6,23 +6,27 @@ import type { PredictionTask, PredictorView, SmallBenchResult } from '../shared/
 import type { PredictorCommand, PredictorPageApi, PredictorPageEvents } from '../shared/protocol.ts';
 import { connect, type Handlers, serve } from '../shared/rpc.ts';
 import { throttle } from './emitter.ts';
-import { pageChannel, pageHtml, pageOptions } from './page.ts';
+import { pageChannel, pageHtml } from './page.ts';
 import type { Predictions } from './predictions.ts';
 import { askWhereTo, tellSaved, writeTo } from './save-file.ts';
+import { SingleTab } from './single-tab.ts';
 
 export const predictorViewType = 'softbench.predictor';
 
 const stateKey = 'softbench.page.predictor';
 const title = 'Predictor';
 
-export class PredictorPanels implements vscode.WebviewPanelSerializer<unknown>, vscode.Disposable {
+export class PredictorPanel implements vscode.Disposable {
   readonly #context: vscode.ExtensionContext;
   readonly #predictions: Predictions;
-  #panel: vscode.WebviewPanel | null = null;
+  readonly tab: SingleTab;
 
   constructor(context: vscode.ExtensionContext, predictions: Predictions) {
     this.#context = context;
     this.#predictions = predictions;
+    this.tab = new SingleTab({ type: predictorViewType, title, extension: context.extensionUri }, (panel) =>
+      this.#serve(panel),
+    );
   }
 
   /**
@@ -30,16 +34,7 @@ export class PredictorPanels implements vscode.WebviewPanelSerializer<unknown>, 
    * @param task what to compute where that has not been done for the records as they are
    */
   async show(task: PredictionTask | null = null): Promise<void> {
-    if (this.#panel) this.#panel.reveal();
-    else
-      this.#adopt(
-        vscode.window.createWebviewPanel(
-          predictorViewType,
-          title,
-          vscode.ViewColumn.Active,
-          pageOptions(this.#context.extensionUri),
-        ),
-      );
+    this.tab.show();
     if (task === null) return;
     const { records, work, ...results } = await this.#predictions.view();
     const isThere = results[task]?.digest === records?.digest;
@@ -47,22 +42,10 @@ export class PredictorPanels implements vscode.WebviewPanelSerializer<unknown>, 
   }
 
   get isVisible(): boolean {
-    return this.#panel?.visible ?? false;
+    return this.tab.isVisible;
   }
 
-  async deserializeWebviewPanel(panel: vscode.WebviewPanel): Promise<void> {
-    if (this.#panel) panel.dispose();
-    else {
-      panel.webview.options = pageOptions(this.#context.extensionUri);
-      this.#adopt(panel);
-    }
-  }
-
-  #adopt(panel: vscode.WebviewPanel): void {
-    this.#panel = panel;
-    const { extensionUri } = this.#context;
-    const icon = (name: string): vscode.Uri => vscode.Uri.joinPath(extensionUri, 'media', name);
-    panel.iconPath = { light: icon('softbench-light.svg'), dark: icon('softbench-dark.svg') };
+  #serve(panel: vscode.WebviewPanel): void {
     const channel = pageChannel(panel.webview);
     const page = connect<PredictorPageEvents>(channel);
     const stopServing = serve<PredictorPageApi>(channel, this.#handlers());
@@ -84,7 +67,6 @@ export class PredictorPanels implements vscode.WebviewPanelSerializer<unknown>, 
       }),
     ];
     panel.onDidDispose(() => {
-      if (this.#panel === panel) this.#panel = null;
       stopServing();
       page.dispose();
       push.dispose();
@@ -92,7 +74,7 @@ export class PredictorPanels implements vscode.WebviewPanelSerializer<unknown>, 
       // Nobody looks on: what was asked for on the page is not wanted any more.
       this.#predictions.stop();
     });
-    panel.webview.html = pageHtml(panel.webview, extensionUri, 'predictor', { title, restore: {} });
+    panel.webview.html = pageHtml(panel.webview, this.#context.extensionUri, 'predictor', { title, restore: {} });
   }
 
   #handlers(): Handlers<PredictorPageApi> {
@@ -128,7 +110,7 @@ export class PredictorPanels implements vscode.WebviewPanelSerializer<unknown>, 
   };
 
   dispose(): void {
-    this.#panel?.dispose();
+    this.tab.dispose();
   }
 }
 

@@ -14,7 +14,7 @@ import { throttle } from './emitter.ts';
 import { ItemInspector } from './item-inspector.ts';
 import { type Job, type JobQueue, jobSubject, subjectOf } from './jobs.ts';
 import { type Comparison, isComparison, LiveResults, type Shown, type Subject } from './live-results.ts';
-import { pageChannel, pageHtml, pageOptions } from './page.ts';
+import { pageChannel, pageHtml, pageIcon, pageOptions } from './page.ts';
 import { loadPageState, savePageState } from './page-state.ts';
 import type { RunIndex } from './run-index.ts';
 import { settings } from './settings.ts';
@@ -139,9 +139,7 @@ class ResultsPanel {
     const channel = pageChannel(panel.webview);
     this.#page = connect<ResultsPageEvents>(channel);
     const stopServing = serve<ResultsPageApi>(channel, this.#handlers());
-    // A tab shows its icon as a picture, which does not take the theme's colour by itself.
-    const icon = (name: string): vscode.Uri => vscode.Uri.joinPath(host.context.extensionUri, 'media', name);
-    panel.iconPath = { light: icon('softbench-light.svg'), dark: icon('softbench-dark.svg') };
+    panel.iconPath = pageIcon(host.context.extensionUri);
     panel.webview.html = pageHtml(panel.webview, host.context.extensionUri, 'results', {
       title: titleOf(subject),
       restore: subject,

@@ -13,7 +13,7 @@ import { LeaderboardPages } from './leaderboard-view.ts';
 import { Models } from './models.ts';
 import { PredictedCells } from './predicted-cells.ts';
 import { Predictions } from './predictions.ts';
-import { PredictorPanels } from './predictor-panel.ts';
+import { PredictorPanel } from './predictor-panel.ts';
 import { ResultsPanels } from './results-panels.ts';
 import { RunIndex } from './run-index.ts';
 import { ScoringChanges } from './scoring-changes.ts';
@@ -33,7 +33,7 @@ export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
   readonly leaderboardSource: LeaderboardSource;
   readonly leaderboard: LeaderboardPages;
   readonly predictions: Predictions;
-  readonly predictor: PredictorPanels;
+  readonly predictor: PredictorPanel;
   readonly start: StartJobs;
   readonly scoring: ScoringChanges;
   /** Set by the extension, which makes the editor's parts. */
@@ -69,7 +69,7 @@ export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
       open: (subject) => this.panels.show(subject),
     });
     this.predictions = new Predictions(context, this.runs, log);
-    this.predictor = new PredictorPanels(context, this.predictions);
+    this.predictor = new PredictorPanel(context, this.predictions);
     this.leaderboardSource.predictions = new PredictedCells(context, this.predictions, log);
   }
 
