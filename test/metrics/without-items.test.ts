@@ -3,20 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { compareRuns, compareWithout, scores, scoresWithout, verdictCodes } from '../../src/metrics/index.ts';
 import { Random } from '../../src/shared/random.ts';
 import type { ItemRecord } from '../../src/shared/results.ts';
+import { sampleItem } from '../runs/sample.ts';
 
 const random = new Random(3);
 const record = (index: number, generated: boolean): ItemRecord => {
   const [inFormat, right, lenientRight] = [random.below(2), random.below(2), random.below(2)].map(Boolean);
   return {
-    schema: 1,
-    index,
-    prompt: { hash: '', tokens: 1 },
-    output: 'x',
-    outputTokens: 1,
-    stop: { reason: 'eos' },
-    gold: 'x',
-    strict: { answer: null, span: null },
-    lenient: { answer: 'x', span: null },
+    ...sampleItem(index),
     inFormat: inFormat ?? false,
     right: right ?? false,
     lenientRight: lenientRight ?? false,

@@ -4,7 +4,7 @@ import type { PromptMode } from '../../src/shared/modes.ts';
 import type { ItemRecord, RunFile, RunSummary, TuningRecord } from '../../src/shared/results.ts';
 import type { Job } from '../../src/views/jobs.ts';
 import { LiveResults, type ResultsReader } from '../../src/views/live-results.ts';
-import { sampleRun, sampleSummary } from '../runs/sample.ts';
+import { sampleItem, sampleRun, sampleSummary } from '../runs/sample.ts';
 
 const subject = { task: 't', benchmarkFile: '/b.yaml', modelName: 'm', modelFolder: '/m' };
 
@@ -22,21 +22,6 @@ const runFile = (id: string, mode: PromptMode, status: RunFile['status'], create
 };
 const summary = (run: string, mode: PromptMode): RunSummary =>
   sampleSummary(run, mode, { right: 9, inFormat: 9, n: 9 });
-const item = (index: number): ItemRecord => ({
-  schema: 1,
-  index,
-  prompt: { hash: '', tokens: 1 },
-  output: '',
-  outputTokens: 1,
-  stop: { reason: 'eos' },
-  gold: '',
-  strict: { answer: null, span: null },
-  lenient: { answer: null, span: null },
-  inFormat: false,
-  right: false,
-  lenientRight: false,
-  cause: null,
-});
 const step = (number: number, loss: number): TuningRecord => ({
   schema: 1,
   kind: 'step',
@@ -69,7 +54,7 @@ describe('live results', () => {
       summary: null,
     };
     const results = new LiveResults(subject);
-    await results.load([stopped, old], () => reader([item(0), item(1)]));
+    await results.load([stopped, old], () => reader([sampleItem(0), sampleItem(1)]));
     expect(results.view(null, null).columns.map(({ run, done, total }) => [run.id, done, total])).toEqual([
       ['old', 9, 9],
       ['half', 2, 9],
@@ -94,7 +79,7 @@ describe('live results', () => {
       done: 3,
       total: 5,
       secondsLeft: 1,
-      records: [item(1), item(0)],
+      records: [sampleItem(1), sampleItem(0)],
     });
     // Of three finished items the last two came now: they begin at position 1 of the file.
     expect(added).toMatchObject({ run: 'new', from: 1 });
