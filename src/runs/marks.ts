@@ -10,7 +10,7 @@ import { type ItemMark, isMarkKind, longestNote, type MarkedItem, markKinds } fr
 import { jsonText, writeWhole } from './files.ts';
 import { FolderLock } from './lock.ts';
 
-export const marksFile = 'marks.json';
+const marksFile = 'marks.json';
 const lockFile = 'marks.lock.json';
 /** A change takes milliseconds: who has not got the lock by then will not. */
 const patienceMilliseconds = 5000;

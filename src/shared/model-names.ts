@@ -1,21 +1,21 @@
 /** What the name of a model tells: who it was post-trained from, its family, its size. Names are guesses; links can be corrected. */
 
 /** Words that names of post-trained models carry behind those of their base model. One row a kind of post-training. */
-export const postTrainingWords: readonly { pattern: RegExp; words: string }[] = [
-  { pattern: /instruct(ion)?([-_]?tuned)?/, words: 'instruction-tuned' },
-  { pattern: /chat/, words: 'chat' },
-  { pattern: /it/, words: 'instruction-tuned' },
-  { pattern: /sft/, words: 'supervised fine-tuning' },
-  { pattern: /(i|o|c|s)?r?dpo/, words: 'direct preference optimisation' },
-  { pattern: /ppo|grpo|rlvr|rlhf|rl/, words: 'reinforcement learning' },
-  { pattern: /kto|orpo|simpo/, words: 'preference optimisation' },
-  { pattern: /aligned|tuned|assistant|post[-_]?trained/, words: 'post-trained' },
+const postTrainingWords: readonly RegExp[] = [
+  /instruct(ion)?([-_]?tuned)?/,
+  /chat/,
+  /it/,
+  /sft/,
+  /(i|o|c|s)?r?dpo/,
+  /ppo|grpo|rlvr|rlhf|rl/,
+  /kto|orpo|simpo/,
+  /aligned|tuned|assistant|post[-_]?trained/,
 ];
 
 /** What comes behind a post-training word: which release of it. */
 const release = String.raw`([-_]?(v?\d+([._]\d+)*|hf|final|preview|beta|alpha))*`;
 const postTrained = new RegExp(
-  `^(.+?)(([-_.](?:${postTrainingWords.map(({ pattern }) => pattern.source).join('|')}))+${release})$`,
+  `^(.+?)(([-_.](?:${postTrainingWords.map(({ source }) => source).join('|')}))+${release})$`,
   'i',
 );
 

@@ -42,7 +42,7 @@ const countsTokens = ({ summary }: ComparedRun): boolean =>
   summary?.scores.LL != null;
 
 /** One row a thing that scores hang on, the gravest first. Modes are what they are by nature: no row is about them. */
-export const comparedSettings: readonly Setting[] = [
+const comparedSettings: readonly Setting[] = [
   {
     what: 'Benchmark',
     severity: 'incomparable',

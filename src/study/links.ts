@@ -69,7 +69,7 @@ export async function declaredBases(folder: string): Promise<string[]> {
 }
 
 /** `base_model:` of the YAML head of a model card: one name, or a list of them. */
-export function cardBases(card: string): string[] {
+function cardBases(card: string): string[] {
   const [, head = ''] = /^---\r?\n([\s\S]*?)\r?\n---/.exec(card) ?? [];
   const [, inline = '', list = ''] = /^base_model:[ \t]*(.*)((?:\r?\n[ \t]*-[ \t]+.*)*)/m.exec(head) ?? [];
   const entries = inline.trim() ? inline.replace(/^\[|\]$/g, '').split(',') : list.split(/\r?\n/);

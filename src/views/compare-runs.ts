@@ -44,7 +44,7 @@ export async function compareRuns(workbench: Workbench, first: unknown, second: 
   workbench.panels.show(comparisonOf(chosen));
 }
 
-export function comparisonOf(runs: readonly RunFolder[]): Comparison {
+function comparisonOf(runs: readonly RunFolder[]): Comparison {
   const sorted = inColumnOrder(runs);
   return { task: sorted[0]?.run.benchmark.task ?? '', runs: sorted.map(({ run }) => run.id) };
 }

@@ -55,7 +55,7 @@ interface LiveRun {
 }
 
 /** Items that a page has to add: they stand in the run's file from position `from` on. */
-export interface NewItems {
+interface NewItems {
   run: string;
   from: number;
   items: ItemRow[];

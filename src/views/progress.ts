@@ -1,7 +1,7 @@
 /** Work that a notification shows and can cancel. */
 import * as vscode from 'vscode';
 
-export type ShowProgress = vscode.Progress<{ message?: string; increment?: number }>;
+type ShowProgress = vscode.Progress<{ message?: string; increment?: number }>;
 
 /** Runs with a notification; its Cancel aborts the signal. */
 export const cancellable = <T>(

@@ -12,7 +12,7 @@ import { askWhereTo, tellSaved } from './save-file.ts';
 /** Browsers take long to open more. */
 const largePage = 50_000_000;
 
-export interface ShareHost {
+interface ShareHost {
   worker(): Promise<WorkerClient>;
   storeOf(run: string): DiskRunStore | null;
 }
