@@ -11,9 +11,9 @@ function apply(element: Element, attributes: Attributes): void {
   }
 }
 
-function add(element: Element, children: readonly Child[]): void {
-  for (const child of children) if (child !== null && child !== undefined && child !== false) element.append(child);
-}
+/** The children that are there: conditions that do not hold leave none. */
+export const present = (children: readonly Child[]): (Node | string)[] =>
+  children.filter((child) => child !== null && child !== undefined && child !== false);
 
 /** An HTML element. `on…` attributes are listeners; there is no `style` attribute, since the page's CSP forbids it. */
 export function h<K extends keyof HTMLElementTagNameMap>(
@@ -23,14 +23,14 @@ export function h<K extends keyof HTMLElementTagNameMap>(
 ): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   apply(element, attributes);
-  add(element, children);
+  element.append(...present(children));
   return element;
 }
 
 export function svg(tag: string, attributes: Attributes = {}, ...children: Child[]): SVGElement {
   const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
   apply(element, attributes);
-  add(element, children);
+  element.append(...present(children));
   return element;
 }
 
@@ -49,8 +49,7 @@ export function render(container: HTMLElement, content: unknown, make: () => Chi
       .filter((details) => details.open)
       .map((details) => details.dataset.key),
   );
-  container.replaceChildren();
-  add(container, make());
+  container.replaceChildren(...present(make()));
   for (const details of container.querySelectorAll<HTMLDetailsElement>('details[data-key]'))
     if (opened.has(details.dataset.key)) details.open = true;
   if (key) container.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });

@@ -1,5 +1,5 @@
 /** A panel that a button opens below itself: a small dialog that Escape and a click elsewhere close. */
-import { type Child, h } from './dom.ts';
+import { type Child, h, present } from './dom.ts';
 import { button } from './ui.ts';
 
 export interface Popover {
@@ -21,10 +21,7 @@ export function popover(label: string, title: string, content: () => Child[]): P
   opener.setAttribute('aria-expanded', 'false');
   opener.setAttribute('aria-controls', id);
   const element = h('div', { class: 'popover-place' }, opener, panel);
-  const fill = (): void => {
-    panel.replaceChildren();
-    for (const child of content()) if (child) panel.append(child);
-  };
+  const fill = (): void => panel.replaceChildren(...present(content()));
   const elsewhere = (event: Event): void => {
     if (!event.composedPath().includes(element)) close(false);
   };

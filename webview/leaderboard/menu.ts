@@ -1,5 +1,5 @@
 /** A button that folds out a panel of choices over the page. Escape and a click elsewhere close it. */
-import { type Child, h } from '../dom.ts';
+import { type Child, h, present } from '../dom.ts';
 
 export interface Menu {
   element: HTMLDetailsElement;
@@ -20,7 +20,7 @@ export function menu(label: string, className = ''): Menu {
     const focused = document.activeElement;
     const key = focused && panel.contains(focused) ? focused.getAttribute('data-key') : null;
     const top = panel.scrollTop;
-    panel.replaceChildren(...make().filter((child) => child !== null && child !== undefined && child !== false));
+    panel.replaceChildren(...present(make()));
     panel.scrollTop = top;
     if (key) panel.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
   };

@@ -1,5 +1,5 @@
 /** Heads and rows of the item table, and the words that explain its filter and keys. */
-import { type Child, h } from '../dom.ts';
+import { type Child, h, present } from '../dom.ts';
 import { filterKeys } from './filter-keys.ts';
 import { columnOf, type ItemColumnName, type Layout } from './item-columns.ts';
 import type { Row } from './rows.ts';
@@ -93,7 +93,7 @@ export class RowView {
 
 /** Gives a cell its content; of a cell that has a text alone, another text. */
 function fill(cell: HTMLElement, children: readonly Child[]): void {
-  const content = children.filter((child) => child !== null && child !== undefined && child !== false);
+  const content = present(children);
   const [only] = content;
   const { firstChild } = cell;
   if (content.length === 1 && typeof only === 'string' && firstChild instanceof Text && !firstChild.nextSibling) {

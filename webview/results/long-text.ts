@@ -2,7 +2,7 @@
  * Texts of any length: the beginning and what the readings took is shown at first, the rest on request. A line of a
  * megabyte in one piece would stop the page: whole texts go in blocks that the browser lays out as they come into sight.
  */
-import { type Child, h } from '../dom.ts';
+import { type Child, h, present } from '../dom.ts';
 import { count } from '../format.ts';
 import { piecesOf, visible } from '../text.ts';
 import { button } from '../ui.ts';
@@ -51,7 +51,7 @@ export function fillText(
       ' ',
       button({ label: `Show all ${count(text.length)} characters`, onClick: () => showAll(place, text, spans, end) }),
     );
-  place.replaceChildren(...children.filter((child) => child !== null && child !== undefined && child !== false));
+  place.replaceChildren(...present(children));
 }
 
 function showAll(place: HTMLElement, text: string, spans: Spans, end: Child): void {
