@@ -6,7 +6,7 @@ import { verdicts } from '../terms.ts';
 import { oneLine, visible } from '../text.ts';
 import { columnName } from './columns.ts';
 import { outputText } from './detail-output.ts';
-import { likelihoodText } from './item-row.ts';
+import { likelihoodText } from './likelihood-text.ts';
 import type { Row } from './rows.ts';
 import { mostCompared, wordDifference } from './word-difference.ts';
 

@@ -5,8 +5,6 @@ import { columnOf, type ItemColumnName, type Layout } from './item-columns.ts';
 import type { Row } from './rows.ts';
 import type { Sorting, SortKey } from './sorting.ts';
 
-export { likelihoodText } from './likelihood-text.ts';
-
 /** Heads of the columns; a click on one sorts. */
 export const headCells = (
   { names, compact }: Layout,

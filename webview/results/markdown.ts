@@ -8,7 +8,7 @@ import type { ItemRecord, Reading } from '../../src/shared/results.ts';
 import { verdictOf, verdicts } from '../terms.ts';
 import { visible } from '../text.ts';
 import type { ColumnMark } from './columns.ts';
-import { likelihoodText } from './item-row.ts';
+import { likelihoodText } from './likelihood-text.ts';
 import { promptSegments } from './prompt-segments.ts';
 import { stopSentence } from './stop-words.ts';
 
