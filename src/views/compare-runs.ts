@@ -6,7 +6,7 @@ import { HumanError } from '../shared/errors.ts';
 import { byMode } from '../shared/modes.ts';
 import { checkComparable, newestPerMode } from '../study/index.ts';
 import type { Comparison } from './live-results.ts';
-import { isRow } from './subjects.ts';
+import { isRow, subjectOfGroup } from './subjects.ts';
 import type { Row } from './trees.ts';
 import type { Workbench } from './workbench.ts';
 
@@ -21,7 +21,7 @@ export function rowsOf(first: unknown, second: unknown): Row[] {
 export function runsOfRows(rows: readonly Row[], runs: readonly RunFolder[]): RunFolder[] {
   const found = rows.flatMap((row): RunFolder[] => {
     if (row.kind === 'run') return [row.run];
-    if (row.kind === 'group') return newestPerMode(row.runs, row);
+    if (row.kind === 'group') return newestPerMode(row.runs, subjectOfGroup(row));
     if (row.kind === 'job') return runs.filter(({ run }) => row.job.runs.includes(run.id));
     return [];
   });

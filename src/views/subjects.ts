@@ -73,17 +73,21 @@ export async function taskOf(file: string): Promise<string> {
   return (findTask(document.getText()) ?? findGroup(document.getText()))?.task ?? '';
 }
 
+/** Of a row without its runs: a list of runs would be taken for a comparison of them. */
+export const subjectOfGroup = ({ task, benchmarkFile, modelName, modelFolder }: Subject): Subject => ({
+  task,
+  benchmarkFile,
+  modelName,
+  modelFolder,
+});
+
 /** Benchmark × model of an argument; of a file without results, the model chosen for it. */
 export async function subjectOfArgument(
   { runs, models, queue }: Workbench,
   argument: unknown,
 ): Promise<Subject | null> {
   if (isRow(argument)) {
-    if (argument.kind === 'group') {
-      // Without the row's runs: a list of runs would be taken for a comparison of them.
-      const { task, benchmarkFile, modelName, modelFolder } = argument;
-      return { task, benchmarkFile, modelName, modelFolder };
-    }
+    if (argument.kind === 'group') return subjectOfGroup(argument);
     if (argument.kind === 'run') return subjectOfRun(argument.run.run);
     if (argument.kind === 'job') {
       const { task, modelName, request } = argument.job;

@@ -90,6 +90,20 @@ describe('comparing runs', function () {
     assert.equal(workbench.panels.comparisons.length, 1);
   });
 
+  it('takes a benchmark × model for the runs that its page shows', async () => {
+    const groups = [row('org/one'), row('org/two')].map(({ run }) => ({
+      kind: 'group' as const,
+      task: run.run.benchmark.task,
+      benchmarkFile: run.run.benchmark.file,
+      modelName: run.run.model.name,
+      modelFolder: run.run.model.folder,
+      runs: [run],
+    }));
+    // The page of these two runs is there: it comes to the front, and nothing is asked.
+    await vscode.commands.executeCommand('softbench.compareRuns', groups[0], groups);
+    assert.equal(workbench.panels.comparisons.length, 1);
+  });
+
   it('refuses runs of different benchmarks', async () => {
     const [one, other] = [row('org/one'), row('org/one', 'compared_other')];
     await vscode.commands.executeCommand('softbench.compareRuns', one, [one, other]);
