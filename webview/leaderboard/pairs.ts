@@ -52,6 +52,8 @@ export class PairsSection {
     cells: LeaderboardView['cells'];
     key: string;
     byMode: { mode: PromptMode; rows: CorrelationRow[] }[];
+    /** The scores that it was drawn with; null: it is not drawn yet. */
+    drawnOf: string | null;
   } | null = null;
 
   constructor(on: PairsEvents) {
@@ -95,20 +97,26 @@ export class PairsSection {
     if (!shown) return;
     const { view, table, state } = shown;
     const pairs = this.#pairs(shown);
-    const modes = comparableModes(view, pairs, { metric: state.metric, target: state.target });
     const key = JSON.stringify([state.metric, state.target, table.tasks, pairs]);
     // Thousands of bootstrap samples: only where something has changed.
     if (this.#computed?.key !== key || this.#computed.cells !== view.cells)
       this.#computed = {
         cells: view.cells,
         key,
-        byMode: modes.map((mode) => ({
+        byMode: comparableModes(view, pairs, { metric: state.metric, target: state.target }).map((mode) => ({
           mode,
           rows: baseCorrelations(view, pairs, { metric: state.metric, mode, target: state.target, tasks: table.tasks }),
         })),
+        drawnOf: null,
       };
+    // A run that gets on, and a model that is searched for, change nothing here.
+    if (this.#computed.drawnOf === state.pairsOf) return;
+    this.#computed.drawnOf = state.pairsOf;
     const { byMode } = this.#computed;
-    this.#body.replaceChildren(...this.#head(shown, pairs), ...(byMode.length > 0 ? [this.#correlations(byMode)] : []));
+    this.#body.replaceChildren(
+      ...this.#head(shown, pairs, byMode.length > 0),
+      ...(byMode.length > 0 ? [this.#correlations(byMode)] : []),
+    );
     this.#figure.replaceChildren(...(pairs.length > 0 ? this.#scatter(byMode, pairs, shown) : []));
     const targets = promptModes.filter((mode) => view.cells.some((cell) => cell.mode === mode));
     this.#target.set(
@@ -117,7 +125,8 @@ export class PairsSection {
     );
   }
 
-  #head({ view, state, live }: Shown, pairs: readonly ModelLink[]): HTMLElement[] {
+  /** @param measured there are pairs with scores on both sides */
+  #head({ state, live }: Shown, pairs: readonly ModelLink[], measured: boolean): HTMLElement[] {
     const edit = !live ? null : button({ label: 'Link models…', key: 'link', onClick: () => this.#on.editLink(null) });
     if (pairs.length === 0)
       return [
@@ -132,7 +141,6 @@ export class PairsSection {
         ),
         ...(edit ? [edit] : []),
       ];
-    const measured = comparableModes(view, pairs, { metric: state.metric, target: state.target }).length > 0;
     return [
       h(
         'p',
