@@ -7,6 +7,7 @@ import { count } from '../format.ts';
 import { oneLine } from '../text.ts';
 import { stopMark } from './detail-output.ts';
 import { fillText } from './long-text.ts';
+import { rightCandidates } from './margins.ts';
 import { stopSentence } from './stop-words.ts';
 
 /** A metric's value of one item: a number as such; what an aggregation takes is told by its parts. */
@@ -96,8 +97,7 @@ function furtherOutput(repeat: NonNullable<ItemRecord['repeats']>[number], numbe
 /** The candidates with their likelihoods: which is the likeliest, which are right. */
 export function candidates({ texts, logLikelihoods, gold, scores }: NonNullable<ItemRecord['choices']>): HTMLElement {
   const best = logLikelihoods.indexOf(Math.max(...logLikelihoods));
-  const isRight = (position: number): boolean =>
-    scores ? scores[position] === Math.max(...scores) : position === gold;
+  const isRight = rightCandidates({ gold, scores });
   return h(
     'div',
     {},
