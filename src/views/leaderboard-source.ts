@@ -42,11 +42,12 @@ export class LeaderboardSource implements vscode.Disposable {
   /** What model cards say, by folder; read once a window: cards do not change while one works. */
   readonly #declared = new Map<string, Promise<string[]>>();
   readonly #subscriptions: { dispose(): void }[];
-  #predictions: LeaderboardPredictions | null = null;
+  readonly predictions: LeaderboardPredictions;
 
-  constructor(runs: RunIndex, queue: JobQueue, log: vscode.LogOutputChannel) {
+  constructor(runs: RunIndex, queue: JobQueue, predictions: LeaderboardPredictions, log: vscode.LogOutputChannel) {
     this.#runs = runs;
     this.#log = log;
+    this.predictions = predictions;
     this.#evidence = new ItemEvidence({
       run: (id) => runs.runs.find(({ run }) => run.id === id)?.run ?? null,
       items: async (id) => (await runs.storeOf(id)?.readItems(id)) ?? [],
@@ -71,16 +72,8 @@ export class LeaderboardSource implements vscode.Disposable {
         this.#running.end(request.group);
         soon();
       }),
+      predictions.onDidChange(() => this.#changed.fire()),
     ];
-  }
-
-  /** Whoever predicts; null: nobody does. */
-  get predictions(): LeaderboardPredictions | null {
-    return this.#predictions;
-  }
-  set predictions(predictions: LeaderboardPredictions | null) {
-    this.#predictions = predictions;
-    if (predictions) this.#subscriptions.push(predictions.onDidChange(() => this.#changed.fire()));
   }
 
   async view(): Promise<LeaderboardView> {
@@ -93,7 +86,7 @@ export class LeaderboardSource implements vscode.Disposable {
       links: await this.#saidLinks(),
       declaredBases: new Map(declared),
     });
-    return { ...view, ...this.#predictions?.of(view) };
+    return { ...view, ...this.predictions.of(view) };
   }
 
   /** What {@link view} has of runs under way, without the rest of it: asked for often. */

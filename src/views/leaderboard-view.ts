@@ -106,7 +106,7 @@ export class LeaderboardPages implements vscode.WebviewViewProvider, vscode.Disp
         if (run) this.#host.open(subjectOfRun(run));
       },
       ranks: (asked) => source.ranks(asked),
-      showPredictions: async (wish) => source.predictions?.show(wish),
+      showPredictions: (wish) => source.predictions.show(wish),
       editLink: ({ model }) => source.editLink(model),
       openTab: async () => this.tab.show(),
       save: (asked) =>

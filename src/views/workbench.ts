@@ -61,16 +61,16 @@ export class Workbench implements vscode.Disposable, LensSource, PreviewSource {
       },
       worker: () => this.worker(),
     });
-    this.leaderboardSource = new LeaderboardSource(this.runs, this.queue, log);
+    this.predictions = new Predictions(context, this.runs, log);
+    const predicted = new PredictedCells(context, this.predictions, log);
+    this.leaderboardSource = new LeaderboardSource(this.runs, this.queue, predicted, log);
     this.leaderboard = new LeaderboardPages({
       context,
       runs: this.runs,
       source: this.leaderboardSource,
       open: (subject) => this.panels.show(subject),
     });
-    this.predictions = new Predictions(context, this.runs, log);
     this.predictor = new PredictorPanel(context, this.predictions);
-    this.leaderboardSource.predictions = new PredictedCells(context, this.predictions, log);
   }
 
   /** The worker's client; nothing of it is loaded before the first use. */
