@@ -30,7 +30,7 @@ const silentMilliseconds = 5 * 60_000;
 const heartbeatMilliseconds = 20_000;
 /** So long a worker whose host has died may need to notice: it looks between two calls of the engine. */
 const orphanMilliseconds = 10_000;
-/** Taking over needs milliseconds; one that is older belongs to a process that died in the middle. */
+/** Taking needs milliseconds; one that is older belongs to a process that died in the middle. */
 const takeoverMilliseconds = 10_000;
 
 const held = new Set<string>();
@@ -85,6 +85,24 @@ function isSameAlive({ pid, processStart }: { pid: number; processStart: string 
 const isOrphan = ({ content }: { content: LockContent | null }): boolean =>
   Boolean(content?.parent && content.host === hostname() && isSameAlive(content.parent) === false);
 
+async function isMade(gate: string): Promise<boolean> {
+  try {
+    await mkdir(gate);
+    return true;
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw thrown;
+  }
+}
+
+/** Removes a gate whose process died in the middle; false where its process is in, or has just gone. */
+async function isLeftOver(gate: string): Promise<boolean> {
+  const entry = await stat(gate).catch(() => null);
+  if (!entry || Date.now() - entry.mtimeMs < takeoverMilliseconds) return false;
+  await rmdir(gate).catch(() => {});
+  return true;
+}
+
 /** Who writes to the folder now, in words; null where nobody does. */
 export async function holderOf(folder: string): Promise<string | null> {
   const lock = await read(join(folder, lockFile));
@@ -124,7 +142,7 @@ export class FolderLock {
     // Before the file is there: a second one of this process must not take it for a dead one's.
     held.add(lock.#content.token);
     try {
-      if (!(await lock.#create())) await lock.#takeOver();
+      await lock.#take();
     } catch (thrown) {
       held.delete(lock.#content.token);
       throw diskError(thrown, lock.#path);
@@ -155,8 +173,11 @@ export class FolderLock {
     }
   }
 
-  /** Only one at a time may look at a dead lock and replace it: otherwise the second would remove the first's new one. */
-  async #takeOver(): Promise<void> {
+  /**
+   * Only one at a time may look whether there is a lock, remove a dead one, and make its own: the lock that another makes
+   * in between would be removed in place of the dead one.
+   */
+  async #take(): Promise<void> {
     const gate = `${this.#path}.takeover`;
     const inUse = async (): Promise<HumanError> =>
       new HumanError(
@@ -164,15 +185,8 @@ export class FolderLock {
         `The run in ${this.folder} is being written by ${(await holderOf(this.folder)) ?? 'another process'}.`,
         { todo: 'Wait until it has ended or stop it there.' },
       );
-    try {
-      await mkdir(gate);
-    } catch (thrown) {
-      if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown;
-      const since = await stat(gate)
-        .then(({ mtimeMs }) => mtimeMs)
-        .catch(() => 0);
-      if (Date.now() - since < takeoverMilliseconds) throw await inUse();
-    }
+    // Whoever makes the folder is in. One that a dead process left is removed first.
+    if (!(await isMade(gate)) && !((await isLeftOver(gate)) && (await isMade(gate)))) throw await inUse();
     try {
       let lock = await read(this.#path);
       const patience = Date.now() + orphanMilliseconds;
@@ -184,8 +198,6 @@ export class FolderLock {
         await new Promise((resolve) => setTimeout(resolve, 50));
         lock = await read(this.#path);
       }
-      // A dead lock is removed by nobody but who holds the gate. Where there was none any more, one that is there by now is
-      // another's who came first, and alive.
       if (lock) await rm(this.#path, { force: true });
       if (!(await this.#create())) throw await inUse();
     } finally {
