@@ -1,15 +1,12 @@
 /** The leaderboard page: the grid, its keys, what is kept and exported, base and post-trained models, many models. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { LeaderboardView } from '../../src/shared/protocol.ts';
-import { artifacts, browserPath, bundlePages, type Session, startSession, themes, violations } from './browser.ts';
+import { artifacts, browserPath, type Session, themes, violations } from './browser.ts';
 import { cellOf, harmonyView, largeView, mixedView } from './leaderboard-data.ts';
 import { scriptedHost } from './scripted-host.ts';
+import { testSession } from './session.ts';
 
-let session: Session;
-beforeAll(async () => {
-  if (browserPath) session = await startSession(await bundlePages(['leaderboard']));
-});
-afterAll(() => session?.close());
+const session = testSession({ pages: ['leaderboard'] });
 
 const embedded = (view: LeaderboardView, state: unknown = null) => ({ page: 'leaderboard' as const, view, state });
 type Page = Awaited<ReturnType<Session['open']>>['page'];
@@ -97,11 +94,14 @@ describe.skipIf(!browserPath)('the grid of the leaderboard', () => {
     await page.keyboard.press('ArrowUp');
     await page.keyboard.press('Delete');
     expect(await page.locator('.hidden-note').textContent()).toContain('1 benchmark hidden');
-    expect(await page.evaluate(() => window.scripted.state)).toEqual({
-      sort: { column: 'task soft-prompt mmlu_virology', descending: false },
-      hiddenModels: [ascending[0]],
-      hiddenBenchmarks: ['mmlu_law'],
-    });
+    // The page tells its host by a message: it may be there a moment after the key.
+    await expect
+      .poll(() => page.evaluate(() => window.scripted.state))
+      .toEqual({
+        sort: { column: 'task soft-prompt mmlu_virology', descending: false },
+        hiddenModels: [ascending[0]],
+        hiddenBenchmarks: ['mmlu_law'],
+      });
     await page.locator('.hidden-note button').first().click();
     expect(await modelsShown(page)).toHaveLength(5);
     // The same with the pointer.
