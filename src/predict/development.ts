@@ -17,18 +17,33 @@ export function withDevelopment(
   return { training: shuffled.slice(size), development: shuffled.slice(0, size) };
 }
 
-/** Sum of squared errors. */
-export async function developmentError(
-  fitted: FittedPredictor,
-  records: readonly ScoreRecord[],
+/**
+ * The candidate whose predictor, learned from the training records, is best on the development records; the first of equals,
+ * and the first where no error is a number.
+ * @param progress from 0 to 1, of which the last part is left for learning from all records
+ */
+export async function chosenByDevelopment<Candidate>(
+  candidates: readonly Candidate[],
+  learn: (candidate: Candidate) => FittedPredictor | Promise<FittedPredictor>,
+  development: readonly ScoreRecord[],
   turn: Turn,
-): Promise<number> {
+  progress?: (done: number) => void,
+): Promise<Candidate> {
+  const losses: { candidate: Candidate; loss: number }[] = [];
+  for (const candidate of candidates) {
+    losses.push({ candidate, loss: await squaredError(await learn(candidate), development, turn) });
+    progress?.(losses.length / (candidates.length + 1));
+  }
+  return leastLoss(losses);
+}
+
+/** Sum of squared errors. */
+async function squaredError(fitted: FittedPredictor, records: readonly ScoreRecord[], turn: Turn): Promise<number> {
   const predicted = await predictInTurns(fitted, records, turn);
   return records.reduce((sum, { score }, at) => sum + (score - (predicted[at] ?? Number.NaN)) ** 2, 0);
 }
 
-/** The candidate with the least loss; the first of equals, and the first where no loss is a number. */
-export function leastLoss<Candidate>(losses: readonly { candidate: Candidate; loss: number }[]): Candidate {
+function leastLoss<Candidate>(losses: readonly { candidate: Candidate; loss: number }[]): Candidate {
   const [first, ...rest] = losses;
   if (!first) throw new Error('There is nothing to choose from.');
   let best = first;

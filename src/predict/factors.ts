@@ -4,7 +4,7 @@
  * computation, so that a model with few scores stands beside models of its size; a model with none is placed by them alone.
  */
 import { Random } from '../shared/random.ts';
-import { developmentError, leastLoss, withDevelopment } from './development.ts';
+import { chosenByDevelopment, withDevelopment } from './development.ts';
 import { learnSizes } from './features.ts';
 import { cholesky, dot, solveCholesky } from './linear-algebra.ts';
 import { type Cell, corrected, type ResidualTable, residualTable, rowOf } from './residuals.ts';
@@ -32,14 +32,15 @@ export const factorPredictor: Predictor = {
     const parts = withDevelopment(records, development, seed);
     const turn = turns(signal);
     const table = await residualTable(parts.training, turn);
-    const losses: { candidate: FactorSettings; loss: number }[] = [];
-    for (const candidate of candidates) {
-      const fitted = await withFactors(table, candidate, seed, turn);
-      losses.push({ candidate, loss: await developmentError(fitted, parts.development, turn) });
-      progress?.(losses.length / (candidates.length + 1));
-    }
+    const settings = await chosenByDevelopment(
+      candidates,
+      (candidate) => withFactors(table, candidate, seed, turn),
+      parts.development,
+      turn,
+      progress,
+    );
     const whole = await residualTable([...parts.training, ...parts.development], turn);
-    return withFactors(whole, leastLoss(losses), seed, turn);
+    return withFactors(whole, settings, seed, turn);
   },
 };
 

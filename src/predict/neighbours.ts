@@ -2,7 +2,7 @@
  * Collaborative filtering by nearest neighbours: what the additive baseline leaves of a score is that of similar models on the
  * same column, or of similar columns for the same model (Koren 2010, "Factor in the neighbors", equations 3 and 4).
  */
-import { developmentError, leastLoss, withDevelopment } from './development.ts';
+import { chosenByDevelopment, withDevelopment } from './development.ts';
 import { type Cell, corrected, type ResidualTable, residualTable } from './residuals.ts';
 import { turns } from './turn.ts';
 import type { FittedPredictor, Predictor } from './types.ts';
@@ -28,14 +28,15 @@ export const neighbourPredictor: Predictor = {
     const parts = withDevelopment(records, development, seed);
     const turn = turns(signal);
     const table = await residualTable(parts.training, turn);
-    const losses: { candidate: NeighbourSettings; loss: number }[] = [];
-    for (const candidate of candidates) {
-      const fitted = withNeighbours(table, candidate);
-      losses.push({ candidate, loss: await developmentError(fitted, parts.development, turn) });
-      progress?.(losses.length / (candidates.length + 1));
-    }
+    const settings = await chosenByDevelopment(
+      candidates,
+      (candidate) => withNeighbours(table, candidate),
+      parts.development,
+      turn,
+      progress,
+    );
     const whole = await residualTable([...parts.training, ...parts.development], turn);
-    return withNeighbours(whole, leastLoss(losses));
+    return withNeighbours(whole, settings);
   },
 };
 

@@ -1,5 +1,5 @@
 /** Ridge regression over the study's features: linear in everything that it sees. */
-import { developmentError, leastLoss, withDevelopment } from './development.ts';
+import { chosenByDevelopment, withDevelopment } from './development.ts';
 import { type EncodedFeatures, type Encoder, learnFeatures } from './features.ts';
 import { product, type SparseFeatures, solveRidge } from './ridge-solver.ts';
 import { type Turn, turns } from './turn.ts';
@@ -14,13 +14,14 @@ export const ridgePredictor: Predictor = {
   async fit(records, { development, seed, signal, progress }) {
     const parts = withDevelopment(records, development, seed);
     const turn = turns(signal);
-    const losses: { candidate: number; loss: number }[] = [];
-    for (const penalty of penalties) {
-      const fitted = await fitRidge(parts.training, penalty, turn);
-      losses.push({ candidate: penalty, loss: await developmentError(fitted, parts.development, turn) });
-      progress?.(losses.length / (penalties.length + 1));
-    }
-    return fitRidge([...parts.training, ...parts.development], leastLoss(losses), turn);
+    const penalty = await chosenByDevelopment(
+      penalties,
+      (candidate) => fitRidge(parts.training, candidate, turn),
+      parts.development,
+      turn,
+      progress,
+    );
+    return fitRidge([...parts.training, ...parts.development], penalty, turn);
   },
 };
 
