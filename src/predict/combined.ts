@@ -10,7 +10,7 @@ import { fitComponents } from './learn/components.ts';
 import { fitNormal, usualNormal } from './learn/normal.ts';
 import { openPace, type Pace } from './learn/pace.ts';
 import { parts as allParts, type FittedPart, type ModelState, type Part } from './learn/parts.ts';
-import { type ScoreMatrix, scoreMatrix } from './learn/score-matrix.ts';
+import { rowsWithSizes, type ScoreMatrix, scoreMatrix } from './learn/score-matrix.ts';
 import { studyMlp } from './mlp.ts';
 import { leadingDirections } from './small-bench/task-covariance.ts';
 import { turns } from './turn.ts';
@@ -102,12 +102,7 @@ interface Places {
 async function fitPlaces(matrix: ScoreMatrix, pace: Pace): Promise<Places> {
   const rows = matrix.rows.size;
   const columns = matrix.columns.size;
-  const sizes = matrix.rowExamples.map(matrix.sizes);
-  const width = columns + (sizes[0]?.length ?? 0);
-  const joined = (values: Float64Array, size: Float64Array): Float64Array => Float64Array.from([...values, ...size]);
-  const whole = new Float64Array(rows * width);
-  for (const [row, size] of sizes.entries())
-    whole.set(joined(matrix.values.subarray(row * columns, (row + 1) * columns), size), row * width);
+  const { width, whole } = rowsWithSizes(matrix);
   const completion =
     columns > widest
       ? await fitComponents(whole, rows, width, componentSettings, pace)
@@ -139,7 +134,7 @@ async function fitPlaces(matrix: ScoreMatrix, pace: Pace): Promise<Places> {
     components: count,
     stateOf(configuration, values) {
       const size = matrix.sizes(configuration);
-      const row = completion.complete(joined(values, size));
+      const row = completion.complete(Float64Array.from([...values, ...size]));
       const off = row.map((value, k) => value - (centre[k] as number));
       return {
         family: configuration.family,

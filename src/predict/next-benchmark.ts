@@ -7,7 +7,7 @@
 import { HumanError } from '../shared/errors.ts';
 import { fitNormal, type NormalSettings, usualNormal } from './learn/normal.ts';
 import { openPace } from './learn/pace.ts';
-import { scoreMatrix } from './learn/score-matrix.ts';
+import { rowsWithSizes, scoreMatrix } from './learn/score-matrix.ts';
 import { cholesky, solveCholesky } from './linear-algebra.ts';
 import type { Configuration, ScoreRecord } from './types.ts';
 
@@ -56,13 +56,7 @@ export async function nextBenchmarks(
       todo: 'Add results of other models on the same benchmarks.',
     });
   const columns = matrix.columns.size;
-  const sizes = matrix.rowExamples.map(matrix.sizes);
-  const width = columns + (sizes[0]?.length ?? 0);
-  const whole = new Float64Array(rows * width);
-  for (const [row, size] of sizes.entries()) {
-    whole.set(matrix.values.subarray(row * columns, (row + 1) * columns), row * width);
-    whole.set(size, row * width + columns);
-  }
+  const { width, whole } = rowsWithSizes(matrix);
   const normal = await fitNormal(whole, rows, width, settings, openPace(signal));
   const row = matrix.rows.get(matrix.rowKey(named));
   const isOpen = (column: number): boolean => row === undefined || Number.isNaN(matrix.values[row * columns + column]);

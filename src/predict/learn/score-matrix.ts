@@ -27,6 +27,24 @@ export interface ScoreMatrix {
   sizes(configuration: Configuration): Float64Array;
 }
 
+/** Rows of the matrix with the sizes of their models as further columns: what distributions of rows are learned from. */
+export function rowsWithSizes({ rows, columns, rowExamples, values, sizes }: ScoreMatrix): {
+  /** Columns of the matrix, then sizes. */
+  width: number;
+  /** [rows, width] */
+  whole: Float64Array;
+} {
+  const ofRows = rowExamples.map(sizes);
+  const scores = columns.size;
+  const width = scores + (ofRows[0]?.length ?? 0);
+  const whole = new Float64Array(rows.size * width);
+  for (const [row, size] of ofRows.entries()) {
+    whole.set(values.subarray(row * scores, (row + 1) * scores), row * width);
+    whole.set(size, row * width + scores);
+  }
+  return { width, whole };
+}
+
 /** A column whose scores are all alike predicts them, and is not scaled up. */
 const leastDeviation = 1e-3;
 
