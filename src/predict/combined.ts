@@ -11,6 +11,7 @@ import { fitNormal, usualNormal } from './learn/normal.ts';
 import { openPace, type Pace } from './learn/pace.ts';
 import { parts as allParts, type FittedPart, type ModelState, type Part } from './learn/parts.ts';
 import { rowsWithSizes, type ScoreMatrix, scoreMatrix } from './learn/score-matrix.ts';
+import { dot } from './linear-algebra.ts';
 import { studyMlp } from './mlp.ts';
 import { leadingDirections } from './small-bench/task-covariance.ts';
 import { turns } from './turn.ts';
@@ -121,7 +122,8 @@ async function fitPlaces(matrix: ScoreMatrix, pace: Pace): Promise<Places> {
   const directions = leadingDirections(centred, rows, width, count, directionRounds);
   const deviations = directions.map((direction) => {
     let squares = 0;
-    for (let row = 0; row < rows; row++) squares += along(direction, centred, row * width) ** 2;
+    for (let row = 0; row < rows; row++)
+      squares += dot(direction, centred.subarray(row * width, (row + 1) * width)) ** 2;
     return Math.sqrt(squares / Math.max(1, rows));
   });
   const scale = 1 / Math.max(1e-9, deviations[0] ?? 1);
@@ -141,16 +143,10 @@ async function fitPlaces(matrix: ScoreMatrix, pace: Pace): Promise<Places> {
         sizes: size,
         values,
         completed: row.subarray(0, columns),
-        place: Float64Array.from(directions, (direction) => scale * along(direction, off, 0)),
+        place: Float64Array.from(directions, (direction) => scale * dot(direction, off)),
       };
     },
   };
-}
-
-function along(direction: Float64Array, values: Float64Array, from: number): number {
-  let sum = 0;
-  for (let k = 0; k < direction.length; k++) sum += (direction[k] as number) * (values[from + k] as number);
-  return sum;
 }
 
 /** Loadings of a subtask's columns, the mean over its settings, and its mean score: hardness counts as a dimension. */

@@ -1,5 +1,6 @@
 /** The task map: vectors of subtasks in the plane of their two largest principal components, in clusters. */
 import { kMeans, nearestToCentres } from './k-means.ts';
+import { dot } from './linear-algebra.ts';
 import { leadingDirections } from './small-bench/task-covariance.ts';
 
 export interface MappedVectors {
@@ -38,21 +39,18 @@ export function mapVectors(
     for (const vector of vectors) mean += (vector[k] as number) / n;
     for (const [at, vector] of vectors.entries()) centred[at * width + k] = (vector[k] as number) - mean;
   }
-  let total = 0;
-  for (const value of centred) total += value * value;
+  const total = dot(centred, centred);
   // Two more than are shown: the iteration finds the leading ones of them sooner.
   const directions = leadingDirections(centred, n, width, Math.min(4, width, n), rounds);
   const along = directions
     .map((direction) => {
-      const places = Float64Array.from({ length: n }, (_, at) => {
-        let sum = 0;
-        for (let k = 0; k < width; k++) sum += (centred[at * width + k] as number) * (direction[k] as number);
-        return sum;
-      });
+      const places = Float64Array.from({ length: n }, (_, at) =>
+        dot(centred.subarray(at * width, (at + 1) * width), direction),
+      );
       const largest = direction.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
       return {
         places: largest < 0 ? places.map((value) => -value) : places,
-        variance: places.reduce((sum, value) => sum + value * value, 0),
+        variance: dot(places, places),
       };
     })
     .sort((a, b) => b.variance - a.variance);

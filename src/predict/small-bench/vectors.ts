@@ -1,5 +1,6 @@
 /** Vectors that say what subtasks are like. */
 import { HumanError } from '../../shared/errors.ts';
+import { dot } from '../linear-algebra.ts';
 import type { FitOptions, Predictor, ScoreRecord } from '../types.ts';
 import type { ScoreTable } from './table.ts';
 import { filledRows, leadingDirections } from './task-covariance.ts';
@@ -24,11 +25,7 @@ export function spectralVectors(table: ScoreTable, rows: readonly number[]): Flo
   const basis = leadingDirections(centred, n, width, Math.min(components, n - 1, width - 1));
   const singular = basis.map((direction) => {
     let squares = 0;
-    for (let i = 0; i < n; i++) {
-      let along = 0;
-      for (let k = 0; k < width; k++) along += (centred[i * width + k] as number) * (direction[k] as number);
-      squares += along * along;
-    }
+    for (let i = 0; i < n; i++) squares += dot(centred.subarray(i * width, (i + 1) * width), direction) ** 2;
     return Math.sqrt(squares);
   });
   return Array.from({ length: width }, (_, k) =>
