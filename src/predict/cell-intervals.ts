@@ -54,9 +54,11 @@ export async function predictWithIntervals(
   const intervals = new Map<string, ReturnType<typeof conformalIntervals>>();
   const intervalsOf = (split: SplitName, metric: string): ReturnType<typeof conformalIntervals> => {
     const key = `${split}\n${metric}`;
+    const known = intervals.get(key);
+    if (known) return known;
     const all = errors.get(split) ?? [];
     const own = all.filter(({ configuration }) => configuration.metric === metric);
-    const made = intervals.get(key) ?? conformalIntervals(own.length >= ownErrors ? own : all);
+    const made = conformalIntervals(own.length >= ownErrors ? own : all);
     intervals.set(key, made);
     return made;
   };
