@@ -13,7 +13,7 @@ import { openPace } from '../learn/pace.ts';
 import { fixedLists, knownOf } from './fixed-lists.ts';
 import { foldGroups } from './fold-groups.ts';
 import { ClosedFormObjective, prepareFold } from './objective.ts';
-import { type RankingRecovery, ranking } from './ranking.ts';
+import { type RankingRecovery, rankingOf } from './ranking.ts';
 import {
   type Budget,
   costOf,
@@ -256,8 +256,9 @@ export async function findSmallBenches(
   const tests = groups.map((_, test) => new ClosedFormObjective(width, [...(pairs[test]?.values() ?? [])]));
   const measured = (subset: readonly number[]): Recovery => recovery(tests.map((test) => test.value(subset)));
   out.nothing = measured([]);
+  const ranked = rankingOf(table, groups);
   const rankedBy = (subsetOf: (group: number) => readonly number[]): RankingRecovery | null =>
-    ranking(table, groups, (group) => whole.predictions(subsetOf(group), group));
+    ranked((group) => whole.predictions(subsetOf(group), group));
 
   for (const list of fixedLists) {
     const known = knownOf(table, list);
