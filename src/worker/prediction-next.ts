@@ -16,6 +16,7 @@ export async function nextBenchmark(
   hooks.progress({ message: `How scores hang together, for ${name}`, fraction: null });
   await new Promise((resolve) => setImmediate(resolve));
   const { costOf, unit } = costs(records, runs);
+  const settingOf = settings(records);
   const { known, open, proposals } = await nextBenchmarks(records, name, { cost: costOf, signal: hooks.signal });
   return {
     model: name,
@@ -27,7 +28,7 @@ export async function nextBenchmark(
       .map(({ configuration: { task, subtask, shots, mode }, before, after, cost }) => ({
         task,
         subtask,
-        setting: setting(records, shots, mode),
+        setting: settingOf(shots, mode),
         before,
         after,
         cost,
@@ -43,11 +44,11 @@ const fewest = (models: RecordsReport['models']): RecordsReport['models'][number
   );
 
 /** What tells the settings of a task apart, where the records have several. */
-function setting(records: readonly ScoreRecord[], shots: number, mode: string | null): string {
+function settings(records: readonly ScoreRecord[]): (shots: number, mode: string | null) => string {
   const several = (of: (record: ScoreRecord) => unknown): boolean => new Set(records.map(of)).size > 1;
-  return [several((one) => one.mode) && mode, several((one) => one.shots) && `${shots}-shot`]
-    .filter(Boolean)
-    .join(', ');
+  const hasModes = several(({ mode }) => mode);
+  const hasShots = several(({ shots }) => shots);
+  return (shots, mode) => [hasModes && mode, hasShots && `${shots}-shot`].filter(Boolean).join(', ');
 }
 
 /** Minutes that runs of this workspace took, else items, of each subtask. */
