@@ -5,8 +5,6 @@ import { type Split, type SplitName, type SplitOptions, splitRecords } from './s
 import { predictInTurns, turns } from './turn.ts';
 import type { Predictor, ScoreRecord } from './types.ts';
 
-export { type Fit, fitOf, type MeanAndSd, meanAndSd };
-
 /** A record that was held out, and what was predicted for it. */
 export interface HeldOut {
   /** Position among the records. */

@@ -8,7 +8,7 @@
  */
 import { HumanError } from '../../shared/errors.ts';
 import { Random } from '../../shared/random.ts';
-import { meanAndSd } from '../fit.ts';
+import { type MeanAndSd, meanAndSd } from '../fit.ts';
 import { openPace } from '../learn/pace.ts';
 import { fixedLists, knownOf } from './fixed-lists.ts';
 import { foldGroups } from './fold-groups.ts';
@@ -49,13 +49,6 @@ export interface SmallBenchOptions {
   progress?(progress: { message: string; fraction: number }, soFar: SmallBenchComparison): void;
 }
 
-/** Of R² over held-out groups. */
-export interface Recovery {
-  mean: number | null;
-  /** Over the groups; null where there is one only. */
-  sd: number | null;
-}
-
 export interface SmallBenchPoint {
   budget: string;
   /** The subset that is found with all families, as names; for use. */
@@ -65,7 +58,7 @@ export interface SmallBenchPoint {
   /** Mean R² on the families that it was searched with: higher than on new ones. */
   inSample: number;
   /** Mean R² on families that a search in the same way had not seen; null where it was stopped before. */
-  recovery: Recovery | null;
+  recovery: MeanAndSd | null;
   ranking: RankingRecovery | null;
   /** Of each group, the subset (positions) that was found without it and measured with it; null where it was stopped before. */
   nested: number[][] | null;
@@ -101,7 +94,7 @@ export interface FixedListRecovery {
   size: number;
   known: number;
   cost: number;
-  recovery: Recovery;
+  recovery: MeanAndSd;
   ranking: RankingRecovery | null;
 }
 
@@ -112,7 +105,7 @@ export interface SmallBenchComparison {
   groups: string[][];
   heldOut: 'families' | 'models';
   /** R² with nothing known of the held-out families. */
-  nothing: Recovery | null;
+  nothing: MeanAndSd | null;
   curves: SmallBenchCurve[];
   random: RandomSubsets[];
   fixed: FixedListRecovery[];
@@ -254,7 +247,7 @@ export async function findSmallBenches(
     await tell(`Folds: ${names[held]?.join(', ')} held out`);
   }
   const tests = groups.map((_, test) => new ClosedFormObjective(width, [...(pairs[test]?.values() ?? [])]));
-  const measured = (subset: readonly number[]): Recovery => recovery(tests.map((test) => test.value(subset)));
+  const measured = (subset: readonly number[]): MeanAndSd => recovery(tests.map((test) => test.value(subset)));
   out.nothing = measured([]);
   const ranked = rankingOf(table, groups);
   const rankedBy = (subsetOf: (group: number) => readonly number[]): RankingRecovery | null =>
@@ -348,7 +341,7 @@ export async function findSmallBenches(
   }
 }
 
-const recovery = (values: readonly number[]): Recovery =>
+const recovery = (values: readonly number[]): MeanAndSd =>
   meanAndSd(values.map((value) => (Number.isFinite(value) ? value : null)));
 
 /** Between the sizes measured, R² is taken to grow evenly. */

@@ -1,8 +1,7 @@
 /** Small benches measured with any predictor, in place of the closed form that they are searched with. */
-import { fitOf, meanAndSd } from '../fit.ts';
+import { fitOf, type MeanAndSd, meanAndSd } from '../fit.ts';
 import { throwIfStopped } from '../learn/pace.ts';
 import type { Predictor, ScoreRecord } from '../types.ts';
-import type { Recovery } from './compare.ts';
 import type { ScoreTable } from './table.ts';
 
 export interface PredictorRecoveryOptions {
@@ -25,7 +24,7 @@ export async function predictorRecovery(
   groups: readonly (readonly number[])[],
   subsetOf: (group: number) => readonly number[],
   { seed = 0, signal, progress }: PredictorRecoveryOptions = {},
-): Promise<Recovery & { values: (number | null)[] }> {
+): Promise<MeanAndSd & { values: (number | null)[] }> {
   const width = table.subtasks.length;
   const values: (number | null)[] = [];
   for (const [group, rows] of groups.entries()) {

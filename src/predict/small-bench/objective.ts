@@ -68,10 +68,7 @@ export class ClosedFormObjective implements SubsetObjective {
 
   value(subset: readonly number[]): number {
     this.evaluations++;
-    let sum = 0;
-    for (const fold of this.folds)
-      sum += foldValue(fold, subset, residualsGiven(fold, subset, this.subtasks), this.subtasks);
-    return sum / this.folds.length;
+    return this.values(subset).reduce((sum, value) => sum + value, 0) / this.folds.length;
   }
 
   /** R² of each fold. */
