@@ -4,7 +4,7 @@ import { HumanError } from '../shared/errors.ts';
 import { isPromptMode, promptModes } from '../shared/modes.ts';
 import type { Given } from './arguments.ts';
 import { exitCodes } from './command.ts';
-import { filtersOf, recordLines, recordsOf, shareProgress } from './records.ts';
+import { figure, filtersOf, recordLines, recordsOf, shareProgress } from './records.ts';
 import { type Terminal, table } from './terminal.ts';
 
 export async function predictCells(given: Given, terminal: Terminal): Promise<number> {
@@ -89,8 +89,6 @@ function amountOf(given: Given, option: string): number | undefined {
   return value;
 }
 
-const number = (value: number): string => value.toFixed(3);
-
 function cellLines(
   cells: readonly WantedCell[],
   predictions: ReadonlyMap<WantedCell, Prediction>,
@@ -108,9 +106,9 @@ function cellLines(
       subtask === task || subtask.startsWith(task) ? subtask : `${task} › ${subtask}`,
       mode ?? `${shots}-shot`,
       metric,
-      prediction ? `${number(prediction.value)}${reason ? reasons.get(reason) : ''}` : '',
-      prediction ? `[${number(prediction.low)}, ${number(prediction.high)}]` : '',
-      cell.measured ? number(cell.measured.score) : '',
+      prediction ? `${figure(prediction.value)}${reason ? reasons.get(reason) : ''}` : '',
+      prediction ? `[${figure(prediction.low)}, ${figure(prediction.high)}]` : '',
+      cell.measured ? figure(cell.measured.score) : '',
     ];
   });
   return [

@@ -1,18 +1,20 @@
 /** `softbench predict`: how well scores that nobody ran can be predicted, and what one of them would be. */
-import type {
-  Evaluation,
-  Fit,
-  MeanAndSd,
-  Predictor,
-  PredictorEvaluation,
-  RecordTable,
-  SplitName,
-} from '../predict/index.ts';
+import type { Evaluation, Fit, Predictor, PredictorEvaluation, RecordTable, SplitName } from '../predict/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import type { Given } from './arguments.ts';
 import { type Command, commonOptions, exitCodes, operands } from './command.ts';
 import { predictCells } from './predict-cell.ts';
-import { filterOptions, filtersOf, namesIn, recordLines, recordOptions, recordsOf, shareProgress } from './records.ts';
+import {
+  figure,
+  filterOptions,
+  filtersOf,
+  namesIn,
+  recordLines,
+  recordOptions,
+  recordsOf,
+  shareProgress,
+  withSd,
+} from './records.ts';
 import { type Terminal, table } from './terminal.ts';
 
 export const predictCommand: Command = {
@@ -126,15 +128,12 @@ function predictorsOf(given: Given, all: readonly Predictor[], baseline: Predict
   return all.filter((one) => one === baseline || names.includes(one.name));
 }
 
-const number = (value: number | null): string => (value === null ? '–' : value.toFixed(3));
-const withSd = ({ mean, sd }: MeanAndSd): string => `${number(mean)}${sd === null ? '' : ` ± ${number(sd)}`}`;
-
 function splitLines({ split, ceiling, predictors }: Evaluation, records: RecordTable, given: Given): string[] {
   const rows = predictors.map(({ title, r2, rmse, pooled, seconds }) => [
     title,
     withSd(r2),
     withSd(rmse),
-    number(pooled.r2),
+    figure(pooled.r2),
     `${seconds.toFixed(1)} s`,
   ]);
   if (ceiling.mean !== null) rows.push(['(all but binomial noise)', withSd(ceiling), '', '', '']);
@@ -169,7 +168,7 @@ function groupLines(
         ...names.map(([name, { n }]) => [
           name,
           String(n),
-          ...predictors.map((one) => number(groupsOf(one).get(name)?.rmse ?? null)),
+          ...predictors.map((one) => figure(groupsOf(one).get(name)?.rmse)),
         ]),
       ],
       [1],

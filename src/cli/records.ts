@@ -1,6 +1,6 @@
 /** Options that say which records of past evaluations are read, and what is said of them. */
 import { relative, resolve } from 'node:path';
-import type { RecordFilters, RecordTable } from '../predict/index.ts';
+import type { MeanAndSd, RecordFilters, RecordTable } from '../predict/index.ts';
 import { openRunStore } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import type { Given, Options } from './arguments.ts';
@@ -73,6 +73,14 @@ export async function recordsOf(given: Given, filters: RecordFilters): Promise<R
 }
 
 const formatCount = (count: number): string => count.toLocaleString('en-US');
+
+/** Figures of tables, with three digits; – where there is none. */
+export const figure = (value: number | null | undefined): string =>
+  value === null || value === undefined || Number.isNaN(value) ? '–' : value.toFixed(3);
+
+/** `0.912 ± 0.034` */
+export const withSd = (value: MeanAndSd | null | undefined): string =>
+  value ? `${figure(value.mean)}${value.sd === null ? '' : ` ± ${figure(value.sd)}`}` : '–';
 
 /** How many records are used and how many are not, and why. */
 export function recordLines({ records, leftOut, notes = [] }: RecordTable): string[] {

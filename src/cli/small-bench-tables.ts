@@ -1,18 +1,13 @@
 /** Small benches as tables on a terminal. */
-import type { SmallBenchComparison, SmallBenchPoint } from '../predict/index.ts';
+import type { MeanAndSd, SmallBenchComparison, SmallBenchPoint } from '../predict/index.ts';
+import { figure, withSd } from './records.ts';
 import { table } from './terminal.ts';
 
 type Unit = 'subtasks' | 'seconds' | 'items';
 interface Full {
   title: string;
-  full: ReadonlyMap<SmallBenchPoint, { mean: number | null; sd: number | null }>;
+  full: ReadonlyMap<SmallBenchPoint, MeanAndSd>;
 }
-
-const number = (value: number | null | undefined, digits = 3): string =>
-  value === null || value === undefined || Number.isNaN(value) ? '–' : value.toFixed(digits);
-
-const withSd = (value: { mean: number | null; sd: number | null } | null | undefined): string =>
-  !value ? '–' : `${number(value.mean)}${value.sd === null ? '' : ` ± ${number(value.sd)}`}`;
 
 const costWords = (cost: number, unit: Unit): string =>
   unit === 'seconds' ? `${(cost / 60).toFixed(1)} min` : `${Math.round(cost)}`;
@@ -38,8 +33,8 @@ export function benchLines(found: SmallBenchComparison, unit: Unit, full: Full |
         withSd(recovery),
         ...(full ? [withSd(full.full.get(point))] : []),
         asRandom,
-        number(ranking?.tau),
-        number(ranking?.rho),
+        figure(ranking?.tau),
+        figure(ranking?.rho),
       ];
     }),
   );
@@ -48,10 +43,10 @@ export function benchLines(found: SmallBenchComparison, unit: Unit, full: Full |
     `random (${subsets} subsets)`,
     `${Math.round(size)}`,
     ...(byCost ? [''] : []),
-    `${number(median)} [${number(low)}, ${number(high)}]`,
+    `${figure(median)} [${figure(low)}, ${figure(high)}]`,
     ...(full ? [''] : []),
     '',
-    number(tau),
+    figure(tau),
     '',
   ]);
   const fixed = found.fixed.map(({ title, size, known, cost, recovery, ranking }) => [
@@ -62,8 +57,8 @@ export function benchLines(found: SmallBenchComparison, unit: Unit, full: Full |
     withSd(recovery),
     ...(full ? [''] : []),
     '',
-    number(ranking?.tau),
-    number(ranking?.rho),
+    figure(ranking?.tau),
+    figure(ranking?.rho),
   ]);
   const titles = [
     'budget',
@@ -81,7 +76,7 @@ export function benchLines(found: SmallBenchComparison, unit: Unit, full: Full |
   return [
     ...table([titles, ...rows, ...random, ...fixed]),
     '',
-    `R² on the subtasks outside of the list, ${held}; with no score known of them: ${number(without)}. Random: median and 5–95 %.`,
+    `R² on the subtasks outside of the list, ${held}; with no score known of them: ${figure(without)}. Random: median and 5–95 %.`,
     'τ and ρ (Kendall, Spearman): models ranked by what is foretold of all subtasks, against what was measured.',
     ...(found.heldOut === 'models'
       ? ['There are too few families to hold them out: models of new families may be foretold worse.']
