@@ -4,7 +4,7 @@ import { HumanError } from '../shared/errors.ts';
 import { isPromptMode, promptModes } from '../shared/modes.ts';
 import type { Given } from './arguments.ts';
 import { exitCodes } from './command.ts';
-import { figure, filtersOf, recordLines, recordsOf, shareProgress } from './records.ts';
+import { figure, filtersOf, predictorOf, recordLines, recordsOf, shareProgress } from './records.ts';
 import { type Terminal, table } from './terminal.ts';
 
 export async function predictCells(given: Given, terminal: Terminal): Promise<number> {
@@ -14,7 +14,7 @@ export async function predictCells(given: Given, terminal: Terminal): Promise<nu
     throw new HumanError('bad-input', `"${mode}" is not a prompt mode.`, {
       todo: `Use one of: ${promptModes.join(', ')}.`,
     });
-  const predictor = predictorOf(given, predict.predictors, predict.bestPredictor);
+  const predictor = predictorOf(given, 'predictor', predict.predictors) ?? predict.bestPredictor;
   const { metrics, ...filters } = await filtersOf(given);
   const table = await recordsOf(given, filters);
   const { records } = table;
@@ -66,16 +66,6 @@ export async function predictCells(given: Given, terminal: Terminal): Promise<nu
   for (const line of recordLines(table)) terminal.note(line);
   for (const line of cellLines(cells, predictions, records, predictor)) terminal.print(line);
   return exitCodes.done;
-}
-
-function predictorOf(given: Given, all: readonly Predictor[], best: Predictor): Predictor {
-  const name = given.text('predictor');
-  const found = name === undefined ? best : all.find((one) => one.name === name);
-  if (!found)
-    throw new HumanError('bad-input', `There is no predictor "${name}".`, {
-      todo: `Use one of: ${all.map((one) => one.name).join(', ')}.`,
-    });
-  return found;
 }
 
 /** `7e9` and `7B` are 7 000 000 000. */

@@ -13,6 +13,7 @@ import {
   recordOptions,
   recordsOf,
   shareProgress,
+  unknownName,
   withSd,
 } from './records.ts';
 import { type Terminal, table } from './terminal.ts';
@@ -107,10 +108,7 @@ function splitsOf(given: Given, all: readonly SplitName[]): SplitName[] {
     const found = all.find(
       (one) => one.toLowerCase() === (name.toLowerCase() === 'random' ? 'l1' : name.toLowerCase()),
     );
-    if (!found)
-      throw new HumanError('bad-input', `There is no split "${name}".`, {
-        todo: `Use one or more of: ${all.join(', ')}; or all.`,
-      });
+    if (!found) throw unknownName('split', name, all, true);
     return found;
   });
 }
@@ -122,9 +120,12 @@ function predictorsOf(given: Given, all: readonly Predictor[], baseline: Predict
   const names = namesIn(asked);
   const unknown = names.find((name) => !all.some((one) => one.name === name));
   if (unknown !== undefined)
-    throw new HumanError('bad-input', `There is no predictor "${unknown}".`, {
-      todo: `Use one or more of: ${all.map(({ name }) => name).join(', ')}; or all.`,
-    });
+    throw unknownName(
+      'predictor',
+      unknown,
+      all.map(({ name }) => name),
+      true,
+    );
   return all.filter((one) => one === baseline || names.includes(one.name));
 }
 

@@ -1,6 +1,6 @@
 /** Options that say which records of past evaluations are read, and what is said of them. */
 import { relative, resolve } from 'node:path';
-import type { MeanAndSd, RecordFilters, RecordTable } from '../predict/index.ts';
+import type { MeanAndSd, Predictor, RecordFilters, RecordTable } from '../predict/index.ts';
 import { openRunStore } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import type { Given, Options } from './arguments.ts';
@@ -47,6 +47,29 @@ export const namesIn = (text: string): string[] =>
     .split(',')
     .map((name) => name.trim())
     .filter(Boolean);
+
+/**
+ * What is to be thrown where a name given is not among those known.
+ * @param several whether several may be given, or `all`
+ */
+export const unknownName = (what: string, name: string, known: readonly string[], several = false): HumanError =>
+  new HumanError('bad-input', `There is no ${what} "${name}".`, {
+    todo: several ? `Use one or more of: ${known.join(', ')}; or all.` : `Use one of: ${known.join(', ')}.`,
+  });
+
+/** The predictor that an option names; undefined where it is not given, or is `none`. */
+export function predictorOf(
+  given: Given,
+  option: string,
+  all: readonly Predictor[],
+  none?: string,
+): Predictor | undefined {
+  const name = given.text(option);
+  if (name === undefined || name === none) return undefined;
+  const found = all.find((one) => one.name === name);
+  if (!found) throw unknownName('predictor', name, [...(none ? [none] : []), ...all.map((one) => one.name)]);
+  return found;
+}
 
 /** Reads what `recordOptions` name. */
 export async function recordsOf(given: Given, filters: RecordFilters): Promise<RecordTable> {

@@ -6,7 +6,17 @@ import { HumanError } from '../shared/errors.ts';
 import { makeFolder, writeWhole } from '../system/index.ts';
 import type { Given } from './arguments.ts';
 import { type Command, commonOptions, exitCodes, operands } from './command.ts';
-import { filterOptions, filtersOf, namesIn, recordLines, recordOptions, recordsOf, shareProgress } from './records.ts';
+import {
+  filterOptions,
+  filtersOf,
+  namesIn,
+  predictorOf,
+  recordLines,
+  recordOptions,
+  recordsOf,
+  shareProgress,
+  unknownName,
+} from './records.ts';
 import { benchLines, listLines } from './small-bench-tables.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -155,27 +165,14 @@ function searchesOf(given: Given, all: readonly SubsetSearch[]): SubsetSearch[] 
   return asked.map((name) => {
     const found = all.find((one) => one.name === name);
     if (!found)
-      throw new HumanError('bad-input', `There is no search "${name}".`, {
-        todo: `Use one or more of: ${all.map((one) => one.name).join(', ')}; or all.`,
-      });
+      throw unknownName(
+        'search',
+        name,
+        all.map((one) => one.name),
+        true,
+      );
     return found;
   });
-}
-
-function predictorOf<P extends { name: string }>(
-  given: Given,
-  option: string,
-  all: readonly P[],
-  none?: string,
-): P | undefined {
-  const name = given.text(option);
-  if (name === undefined || name === none) return undefined;
-  const found = all.find((one) => one.name === name);
-  if (!found)
-    throw new HumanError('bad-input', `There is no predictor "${name}".`, {
-      todo: `Use one of: ${[...(none ? [none] : []), ...all.map((one) => one.name)].join(', ')}.`,
-    });
-  return found;
 }
 
 function budgetsOf(
