@@ -1,7 +1,7 @@
 /** Options that say which records of past evaluations are read, and what is said of them. */
 import { relative, resolve } from 'node:path';
 import type { MeanAndSd, Predictor, RecordFilters, RecordTable } from '../predict/index.ts';
-import { openRunStore } from '../runs/index.ts';
+import { openRunStore, type RunFolder } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import type { Given, Options } from './arguments.ts';
 import type { Terminal } from './terminal.ts';
@@ -71,8 +71,11 @@ export function predictorOf(
   return found;
 }
 
-/** Reads what `recordOptions` name. */
-export async function recordsOf(given: Given, filters: RecordFilters): Promise<RecordTable> {
+/** Reads what `recordOptions` name; the runs are those of the store, newest first. */
+export async function recordsOf(
+  given: Given,
+  filters: RecordFilters,
+): Promise<RecordTable & { runs: readonly RunFolder[] }> {
   const predict = await import('../predict/index.ts');
   // As the user wrote it where that is shorter: messages name it.
   const files = given.texts('records').map((file) => relative('', resolve(file)) || file);
@@ -92,7 +95,7 @@ export async function recordsOf(given: Given, filters: RecordFilters): Promise<R
           ? `Left out: ${table.leftOut.map(({ reason, count }) => `${count} ${reason}`).join('; ')}.`
           : 'The sources hold no scores.',
     });
-  return table;
+  return { ...table, runs };
 }
 
 const formatCount = (count: number): string => count.toLocaleString('en-US');

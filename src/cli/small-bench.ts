@@ -1,7 +1,6 @@
 /** `softbench small-bench`: a few benchmarks that stand for all. */
 import { resolve } from 'node:path';
 import type { NamedBudget, ScoreTable, SmallBenchComparison, SmallBenchPoint, SubsetSearch } from '../predict/index.ts';
-import { openRunStore } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import { makeFolder, writeWhole } from '../system/index.ts';
 import type { Given } from './arguments.ts';
@@ -74,10 +73,8 @@ async function smallBench(given: Given, terminal: Terminal): Promise<number> {
     throw new HumanError('bad-input', `A group file ends with .yaml, unlike ${exportFile}.`);
   const read = await recordsOf(given, await filtersOf(given));
   if (!terminal.json) for (const line of recordLines(read)) terminal.note(line);
-  const store = given.text('runs');
-  const runs = store === undefined ? [] : (await openRunStore(resolve(store)).list()).runs;
   const table = predict.scoreTable(read.records);
-  const costs = predict.subtaskCosts(table, runs);
+  const costs = predict.subtaskCosts(table, read.runs);
   const budgets = budgetsOf(given, table, costs, predict.countBudgets);
   if (!terminal.json) {
     for (const { reason, count, examples } of table.leftOut)
