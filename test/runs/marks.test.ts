@@ -7,9 +7,9 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openRunStore, readMarks, setMark } from '../../src/runs/index.ts';
-import type { HumanError } from '../../src/shared/errors.ts';
 import { joinedMarks, longestNote, markKinds } from '../../src/shared/marks.ts';
 import { bundle } from '../support/bundle.ts';
+import { errorOf } from '../support/error-of.ts';
 import { canMount } from '../support/mount.ts';
 import { sampleItem, sampleRun } from './sample.ts';
 
@@ -20,13 +20,6 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const file = (): string => join(folder, 'marks.json');
-const errorOf = (promise: Promise<unknown>): Promise<HumanError> =>
-  promise.then(
-    () => {
-      throw new Error('it should have failed');
-    },
-    (error: HumanError) => error,
-  );
 const indices = async (): Promise<number[]> => (await readMarks(folder)).marks.map(({ index }) => index);
 
 describe('marks of a run', () => {

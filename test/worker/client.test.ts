@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { HumanError } from '../../src/shared/errors.ts';
 import { WorkerClient, type WorkerClientOptions } from '../../src/worker/index.ts';
 import { bundle } from '../support/bundle.ts';
+import { errorOf } from '../support/error-of.ts';
 import type { MoodyApi } from './moody-worker.ts';
 
 let file: string;
@@ -21,14 +22,6 @@ function client(options: Partial<WorkerClientOptions> = {}): WorkerClient<MoodyA
 afterEach(async () => {
   for (const one of clients.splice(0)) await one.dispose();
 });
-
-const errorOf = (promise: Promise<unknown>): Promise<HumanError> =>
-  promise.then(
-    () => {
-      throw new Error('it should have failed');
-    },
-    (error: HumanError) => error,
-  );
 
 describe('a call to the worker', () => {
   it('starts it at the first call only, reports progress in order and returns the result', async () => {

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRunStore } from '../../src/runs/index.ts';
-import type { HumanError } from '../../src/shared/errors.ts';
 import type { ItemTokens, ScoredText } from '../../src/shared/item-tokens.ts';
 import type { PromptMode } from '../../src/shared/modes.ts';
 import type { EngineSettings } from '../../src/shared/protocol.ts';
 import type { ItemRecord, RunFile } from '../../src/shared/results.ts';
 import { workerHandlers } from '../../src/worker/handlers.ts';
 import { rooms } from '../../src/worker/rooms.ts';
+import { errorOf } from '../support/error-of.ts';
 
 const examples = join(import.meta.dirname, '../../examples');
 const engine: EngineSettings = { executionProvider: 'cpu', threads: 2 };
@@ -70,13 +70,6 @@ async function runOf(task: string, mode: PromptMode): Promise<{ run: RunFile; re
 
 const tokensOf = (run: string, index: number): Promise<ItemTokens> =>
   handlers.itemTokens({ storeFolder: folder, run, index, engine }, hooks()) as Promise<ItemTokens>;
-const errorOf = (promise: Promise<unknown>): Promise<HumanError> =>
-  promise.then(
-    () => {
-      throw new Error('it should have failed');
-    },
-    (error: HumanError) => error,
-  );
 const sumOf = ({ tokens }: ScoredText): number => tokens.reduce((sum, { logProbability }) => sum + logProbability, 0);
 const textOf = ({ tokens }: ScoredText): string => tokens.map(({ text }) => text).join('');
 

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openRunStore } from '../../src/runs/index.ts';
-import type { HumanError } from '../../src/shared/errors.ts';
 import type { JobProgress, JobRequest } from '../../src/shared/protocol.ts';
 import type { RunSummary } from '../../src/shared/results.ts';
 import { WorkerClient } from '../../src/worker/index.ts';
 import { bundle } from '../support/bundle.ts';
+import { errorOf } from '../support/error-of.ts';
 
 let file: string;
 let folder: string;
@@ -40,13 +40,6 @@ const request = (change: Partial<JobRequest> = {}): JobRequest => ({
 
 const scoresOf = (summaries: RunSummary[]): unknown =>
   summaries.map(({ mode, scores, bestStep }) => ({ mode, scores, bestStep }));
-const errorOf = (promise: Promise<unknown>): Promise<HumanError> =>
-  promise.then(
-    () => {
-      throw new Error('it should have failed');
-    },
-    (error: HumanError) => error,
-  );
 
 describe('a job whose worker is killed', () => {
   it.each([

@@ -3,12 +3,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HumanError } from '../../src/shared/errors.ts';
 import type { RecordPlaces, SplitFit } from '../../src/shared/predictions.ts';
 import type { PredictionApi } from '../../src/shared/protocol.ts';
 import { Random } from '../../src/shared/random.ts';
 import { WorkerClient } from '../../src/worker/index.ts';
 import { bundle } from '../support/bundle.ts';
+import { errorOf } from '../support/error-of.ts';
 
 const families = ['Alpha', 'Beta', 'Gamma', 'Delta'];
 const sizes = [1, 3, 7, 13];
@@ -53,14 +53,6 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
   await rm(dirname(entry), { recursive: true, force: true });
 });
-
-const errorOf = (promise: Promise<unknown>): Promise<HumanError> =>
-  promise.then(
-    () => {
-      throw new Error('it should have failed');
-    },
-    (error: HumanError) => error,
-  );
 
 describe('the prediction process', () => {
   it('counts records by source, and says what is left out and what cannot be read', async () => {
