@@ -6,6 +6,7 @@ import { evaluatePredictors } from '../../src/predict/evaluate.ts';
 import type { ScoreRecord } from '../../src/predict/types.ts';
 import { CancelledError } from '../../src/shared/errors.ts';
 import { Random } from '../../src/shared/random.ts';
+import { record } from './oracle.ts';
 
 /** Models with two abilities; tasks that ask for one or the other and saturate. */
 function madeUp(models: number, tasks: number, seed: number): ScoreRecord[] {
@@ -17,21 +18,16 @@ function madeUp(models: number, tasks: number, seed: number): ScoreRecord[] {
     const other = random.normal();
     return kinds.map(({ at, second }, t): ScoreRecord => {
       const expected = 0.2 + 0.7 / (1 + Math.exp(-2 * ((second ? other : 0.6 * ability) - at)));
-      return {
+      return record({
         family: `family ${m % 6}`,
         model: `model ${m}`,
         parameters: { total: size, nonEmbedding: null, flopMatched: null },
-        trainingFlops: null,
         task: `task ${t}`,
         subtask: `task ${t}`,
-        shots: 0,
-        mode: null,
         metric: 'acc',
-        preferred: true,
         score: Math.min(1, Math.max(0, expected + 0.02 * random.normal())),
         n: 500,
-        source: 'csv',
-      };
+      });
     });
   }).flat();
 }

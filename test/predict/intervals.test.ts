@@ -4,22 +4,17 @@ import type { HeldOut } from '../../src/predict/evaluate.ts';
 import { conformalIntervals, conformalQuantile, measuredCoverage } from '../../src/predict/intervals.ts';
 import type { ScoreRecord } from '../../src/predict/types.ts';
 import { Random } from '../../src/shared/random.ts';
+import { record as usualRecord } from './oracle.ts';
 
-const record = (model: number, column: number, score: number): ScoreRecord => ({
-  family: `family ${model % 4}`,
-  model: `model ${model}`,
-  parameters: { total: 1e9, nonEmbedding: null, flopMatched: null },
-  trainingFlops: null,
-  task: `task ${column}`,
-  subtask: `task ${column}`,
-  shots: 0,
-  mode: null,
-  metric: 'acc',
-  preferred: true,
-  score,
-  n: null,
-  source: 'csv',
-});
+const record = (model: number, column: number, score: number): ScoreRecord =>
+  usualRecord({
+    family: `family ${model % 4}`,
+    model: `model ${model}`,
+    task: `task ${column}`,
+    subtask: `task ${column}`,
+    metric: 'acc',
+    score,
+  });
 
 describe('intervals', () => {
   it('take of n errors the ⌈0.9 (n + 1)⌉-th, and none where there are too few', () => {

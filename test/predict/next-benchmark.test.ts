@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { conditionalCovariance, nextBenchmarks, variancesAfter } from '../../src/predict/next-benchmark.ts';
 import type { ScoreRecord } from '../../src/predict/types.ts';
 import { Random } from '../../src/shared/random.ts';
+import { record } from './oracle.ts';
 
 /** Abilities of a model, two of them, and what each task asks for; the last two tasks are noise. */
 const asked = [
@@ -85,21 +86,16 @@ describe('the next benchmark', () => {
 
   const records = (rows: readonly (readonly number[])[]): ScoreRecord[] =>
     rows.flatMap((row, model) =>
-      row.map((value, task) => ({
-        family: `family ${model % 8}`,
-        model: `model ${model}`,
-        parameters: { total: 7e9, nonEmbedding: null, flopMatched: null },
-        trainingFlops: null,
-        task: `task ${task}`,
-        subtask: `task ${task}`,
-        shots: 0,
-        mode: null,
-        metric: 'acc',
-        preferred: true,
-        score: 0.5 + 0.05 * value,
-        n: null,
-        source: 'csv',
-      })),
+      row.map((value, task) =>
+        record({
+          family: `family ${model % 8}`,
+          model: `model ${model}`,
+          task: `task ${task}`,
+          subtask: `task ${task}`,
+          metric: 'acc',
+          score: 0.5 + 0.05 * value,
+        }),
+      ),
     );
 
   it('is found from records: first what measures an ability that nothing is known of, unless it costs too much', async () => {
