@@ -1,16 +1,13 @@
 /** Runs of several models on one page: their names, what makes them incomparable, and the figures of the comparison. */
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ComparisonWarning } from '../../src/shared/protocol.ts';
-import { artifacts, browserPath, bundlePages, type Session, startSession, themes, violations } from './browser.ts';
+import { artifacts, browserPath, themes, violations } from './browser.ts';
 import { modeResult, type ResultsData } from './data.ts';
 import { scriptedHost } from './scripted-host.ts';
+import { testSession } from './session.ts';
 
-let session: Session;
-beforeAll(async () => {
-  if (browserPath) session = await startSession(await bundlePages());
-}, 60_000);
-afterAll(async () => session?.close());
+const session = testSession({ timeout: 60_000 });
 
 /** Three runs in one mode: of two models, one of them with fewer items. */
 function compared(): ResultsData {

@@ -1,34 +1,15 @@
 /** The details of an item in a browser: prompt, output, tokens, other runs, marks. */
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ItemTokens } from '../../src/shared/item-tokens.ts';
-import {
-  artifacts,
-  type Bundles,
-  browserPath,
-  bundlePages,
-  type Session,
-  startSession,
-  themes,
-  violations,
-} from './browser.ts';
+import { artifacts, browserPath, type Session, themes, violations } from './browser.ts';
 import { type ResultsData, resultsData } from './data.ts';
-import { scriptedHost } from './scripted-host.ts';
+import { calls, scriptedHost } from './scripted-host.ts';
+import { testSession } from './session.ts';
 
-let bundles: Bundles;
-let session: Session;
-beforeAll(async () => {
-  bundles = await bundlePages(['results']);
-  if (browserPath) session = await startSession(bundles);
-}, 60_000);
-afterAll(() => session?.close());
+const session = testSession({ pages: ['results'], timeout: 60_000 });
 
 const body = (page: Page) => page.locator('.detail-body');
-const calls = (page: Page, method: string): Promise<unknown[]> =>
-  page.evaluate(
-    (name) => window.scripted.calls.filter((call) => call.method === name).map((call) => call.argument),
-    method,
-  );
 
 /** Opens the page with the details of one item in one mode. */
 async function open(

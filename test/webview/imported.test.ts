@@ -1,14 +1,11 @@
 /** Imported results on the pages: an icon and a word, where they come from, and no way to a file that is not there. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { RunSource } from '../../src/shared/results.ts';
-import { browserPath, bundlePages, type Session, startSession } from './browser.ts';
+import { browserPath } from './browser.ts';
 import { leaderboardView, resultsData } from './data.ts';
+import { testSession } from './session.ts';
 
-let session: Session;
-beforeAll(async () => {
-  if (browserPath) session = await startSession(await bundlePages());
-});
-afterAll(() => session?.close());
+const session = testSession();
 
 const source: RunSource = {
   kind: 'imported',

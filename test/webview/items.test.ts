@@ -1,24 +1,11 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  artifacts,
-  type Bundles,
-  browserPath,
-  bundlePages,
-  type Session,
-  startSession,
-  violations,
-} from './browser.ts';
+import { describe, expect, it } from 'vitest';
+import { artifacts, browserPath, violations } from './browser.ts';
 import { resultsData } from './data.ts';
 import { scriptedHost } from './scripted-host.ts';
+import { testSession } from './session.ts';
 
-let bundles: Bundles;
-let session: Session;
-beforeAll(async () => {
-  bundles = await bundlePages();
-  if (browserPath) session = await startSession(bundles);
-}, 120_000);
-afterAll(() => session?.close());
+const session = testSession({ timeout: 120_000 });
 
 const field = (page: Page) => page.locator('.filter-input');
 const rows = (page: Page) => page.locator('.grid-body .grid-row');

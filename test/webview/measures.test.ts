@@ -1,15 +1,12 @@
 /** Pages show the metrics of the benchmark file, and runs in which nothing was generated without zeros in their place. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { likelihoodsOnlyNote } from '../../src/shared/likelihood-words.ts';
 import type { ItemRecord, MetricScore } from '../../src/shared/results.ts';
-import { browserPath, bundlePages, type Session, startSession, violations } from './browser.ts';
+import { browserPath, violations } from './browser.ts';
 import { leaderboardView, type ResultsData, resultsData, share } from './data.ts';
+import { testSession } from './session.ts';
 
-let session: Session;
-beforeAll(async () => {
-  if (browserPath) session = await startSession(await bundlePages());
-});
-afterAll(() => session?.close());
+const session = testSession();
 
 const exactMatch = (filter: string, value: number): MetricScore => ({
   metric: 'exact_match',

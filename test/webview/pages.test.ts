@@ -1,44 +1,13 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { largestPage, pageSizes } from '../../scripts/sizes.mjs';
 import { pageHtml as exportedPage } from '../../src/study/report.ts';
-import {
-  artifacts,
-  type Bundles,
-  browserPath,
-  bundlePages,
-  type Session,
-  startSession,
-  themes,
-  violations,
-} from './browser.ts';
+import { artifacts, browserPath, themes, violations } from './browser.ts';
 import { leaderboardView, modeResult, resultsData } from './data.ts';
 import { scriptedHost } from './scripted-host.ts';
+import { testSession } from './session.ts';
 
-let bundles: Bundles;
-let session: Session;
-beforeAll(async () => {
-  bundles = await bundlePages();
-  if (browserPath) session = await startSession(bundles);
-});
-afterAll(() => session?.close());
-
-/** What window.scripted is, as the tests use it. */
-interface Scripted {
-  calls: { method: string; argument: unknown }[];
-  state: unknown;
-  fail: Record<string, string>;
-  hold: string[];
-  cancelled: number;
-  data: ReturnType<typeof resultsData>;
-  send(method: string, argument: unknown): void;
-}
-declare global {
-  interface Window {
-    scripted: Scripted;
-    hacked?: number;
-  }
-}
+const session = testSession();
 
 const rows = (page: Page) => page.locator('.grid-body .grid-row');
 const ready = (page: Page) => rows(page).first().waitFor();
@@ -58,7 +27,7 @@ describe('bundles', () => {
       // The list of what is in it accounts for nearly all of it.
       expect(parts.reduce((sum, part) => sum + part.bytes, 0)).toBeGreaterThan(0.95 * bytes);
     }
-    expect(bundles.scripts.leaderboard.bytes).toBeLessThan(bundles.scripts.results.bytes);
+    expect(session.bundles.scripts.leaderboard.bytes).toBeLessThan(session.bundles.scripts.results.bytes);
   });
 });
 
@@ -328,8 +297,8 @@ describe.skipIf(!browserPath)('results page', () => {
     const html = exportedPage({
       title: 'gsm8k',
       data: resultsData(30),
-      script: bundles.scripts.results.text,
-      style: bundles.styles.results,
+      script: session.bundles.scripts.results.text,
+      style: session.bundles.styles.results,
     });
     const { page, problems } = await session.openFile('exported.html', html);
     await ready(page);
@@ -343,7 +312,7 @@ describe.skipIf(!browserPath)('results page', () => {
   });
 
   it('says what is wrong with a file whose data is damaged', async () => {
-    const parts = { title: 'x', script: bundles.scripts.results.text, style: bundles.styles.results };
+    const parts = { title: 'x', script: session.bundles.scripts.results.text, style: session.bundles.styles.results };
     const { page } = await session.openFile(
       'damaged.html',
       exportedPage({ ...parts, data: { page: 'leaderboard', view: {} } }),

@@ -1,33 +1,14 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { pageHtml as exportedPage } from '../../src/study/report.ts';
-import {
-  artifacts,
-  type Bundles,
-  browserPath,
-  bundlePages,
-  type Session,
-  startSession,
-  themes,
-  violations,
-} from './browser.ts';
+import { artifacts, browserPath, themes, violations } from './browser.ts';
 import { emptyPredictorView, partialSmallBench, predictorView } from './predictor-data.ts';
-import { scriptedHost } from './scripted-host.ts';
+import { calls, scriptedHost } from './scripted-host.ts';
+import { testSession } from './session.ts';
 
-let bundles: Bundles;
-let session: Session;
-beforeAll(async () => {
-  bundles = await bundlePages(['predictor']);
-  if (browserPath) session = await startSession(bundles);
-});
-afterAll(() => session?.close());
+const session = testSession({ pages: ['predictor'] });
 
 const ready = (page: Page) => page.locator('.fit-table tbody tr').first().waitFor();
-const calls = (page: Page, method: string): Promise<unknown[]> =>
-  page.evaluate(
-    (name) => window.scripted.calls.filter((call) => call.method === name).map(({ argument }) => argument),
-    method,
-  );
 const openLive = async (view = predictorView(), state: unknown = null) => {
   const opened = await session.open('predictor', { host: scriptedHost({ view, state, items: {}, details: [] }) });
   return opened;
@@ -272,8 +253,8 @@ describe.skipIf(!browserPath)('predictor page', () => {
     const html = exportedPage({
       title: 'Predictor',
       data: { page: 'predictor', view: predictorView() },
-      script: bundles.scripts.predictor.text,
-      style: bundles.styles.predictor,
+      script: session.bundles.scripts.predictor.text,
+      style: session.bundles.styles.predictor,
     });
     const { page, problems } = await session.openFile('shared-predictor.html', html);
     await ready(page);

@@ -1,13 +1,10 @@
 /** Pages say of a run that it was scored again, that its outputs were not scored, and that its seconds are not the model's. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { browserPath, bundlePages, type Session, startSession } from './browser.ts';
+import { describe, expect, it } from 'vitest';
+import { browserPath } from './browser.ts';
 import { resultsData } from './data.ts';
+import { testSession } from './session.ts';
 
-let session: Session;
-beforeAll(async () => {
-  if (browserPath) session = await startSession(await bundlePages());
-});
-afterAll(() => session?.close());
+const session = testSession();
 
 describe.skipIf(!browserPath)('the results page', () => {
   it('names the run that was re-scored, and marks times that are not what the model takes', async () => {

@@ -1,5 +1,32 @@
 /** A script that stands for the editor in a page test: answers the page's calls from data and notes them. */
+import type { Page } from 'playwright-core';
 import { embed } from './browser.ts';
+import type { ResultsData } from './data.ts';
+
+/** What `window.scripted` is, as the tests use it. */
+interface Scripted {
+  calls: { method: string; argument: unknown }[];
+  state: unknown;
+  fail: Record<string, string>;
+  hold: string[];
+  cancelled: number;
+  data: ResultsData;
+  send(method: string, argument: unknown): void;
+}
+declare global {
+  interface Window {
+    scripted: Scripted;
+    /** Set by hostile data that a page would run. */
+    hacked?: number;
+  }
+}
+
+/** The arguments of the calls of a method that the page has made so far. */
+export const calls = (page: Page, method: string): Promise<unknown[]> =>
+  page.evaluate(
+    (name) => window.scripted.calls.filter((call) => call.method === name).map(({ argument }) => argument),
+    method,
+  );
 
 /**
  * `window.scripted` on the page: `calls` made by the page, `send(method, argument)` as the editor would, `data` to

@@ -1,13 +1,10 @@
 /** Pages name a soft prompt that stands behind the text. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { browserPath, bundlePages, type Session, startSession } from './browser.ts';
+import { describe, expect, it } from 'vitest';
+import { browserPath } from './browser.ts';
 import { leaderboardView, resultsData } from './data.ts';
+import { testSession } from './session.ts';
 
-let session: Session;
-beforeAll(async () => {
-  if (browserPath) session = await startSession(await bundlePages());
-});
-afterAll(() => session?.close());
+const session = testSession();
 
 describe.skipIf(!browserPath)('position: suffix', () => {
   it('stands in the score table, in the settings and in the prompt of an item', async () => {
