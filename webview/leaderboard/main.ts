@@ -14,6 +14,7 @@ import type {
 import { type Child, debounced, h, onNextFrame, render } from '../dom.ts';
 import { embeddedLeaderboard } from '../embedded.ts';
 import { type Host, openHost } from '../host.ts';
+import { openPage } from '../page.ts';
 import { visible } from '../text.ts';
 import { onThemeChange } from '../theme.ts';
 import { button, dropdown, progressRing, textField } from '../ui.ts';
@@ -382,9 +383,4 @@ async function base64(blob: Blob): Promise<string> {
   return btoa(binary);
 }
 
-const root = document.getElementById('root') ?? document.body.appendChild(h('main', { id: 'root' }));
-try {
-  void new LeaderboardPage(root).start();
-} catch (error) {
-  root.append(h('p', { class: 'error-text', role: 'alert' }, asError(error).message));
-}
+openPage((root) => new LeaderboardPage(root).start());

@@ -5,7 +5,8 @@ import type { PredictorPageApi, PredictorPageEvents } from '../../src/shared/pro
 import { type Child, debounced, h, render } from '../dom.ts';
 import { embeddedPredictor } from '../embedded.ts';
 import { type Host, openHost } from '../host.ts';
-import { button, progressRing } from '../ui.ts';
+import { notRead, openPage, reading } from '../page.ts';
+import { button } from '../ui.ts';
 import { FitSection } from './fit.ts';
 import { HardestSection } from './hardest.ts';
 import { Header } from './header.ts';
@@ -81,21 +82,14 @@ class PredictorPage {
 
   async start(): Promise<void> {
     this.#state.hidden = false;
-    this.#state.replaceChildren(progressRing('Reading records'), h('p', { class: 'muted' }, 'Reading records…'));
+    this.#state.replaceChildren(...reading('Reading records'));
     try {
       const [view, saved] = await Promise.all([this.#host.api.view(), this.#host.api.loadState().catch(() => null)]);
       if (saved && typeof saved === 'object') this.#restore(saved as Record<string, unknown>);
       this.#setView(view);
       if (this.#scroll > 0) window.scrollTo(0, this.#scroll);
     } catch (error) {
-      this.#state.replaceChildren(
-        h(
-          'div',
-          { class: 'banner error', role: 'alert' },
-          h('div', { class: 'grow' }, h('p', {}, `The records could not be read: ${asError(error).message}`)),
-          button({ label: 'Try again', appearance: 'primary', onClick: () => void this.start() }),
-        ),
-      );
+      this.#state.replaceChildren(notRead('The records', error, () => void this.start()));
     }
   }
 
@@ -183,9 +177,4 @@ class PredictorPage {
   }
 }
 
-const root = document.getElementById('root') ?? document.body.appendChild(h('main', { id: 'root' }));
-try {
-  void new PredictorPage(root).start();
-} catch (error) {
-  root.append(h('p', { class: 'error-text', role: 'alert' }, asError(error).message));
-}
+openPage((root) => new PredictorPage(root).start());

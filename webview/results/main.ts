@@ -5,7 +5,7 @@ import type { ItemRow, ResultsPageApi, ResultsPageEvents, ResultsView } from '..
 import { debounced, h, throttled } from '../dom.ts';
 import { embeddedResults } from '../embedded.ts';
 import { type Host, openHost } from '../host.ts';
-import { button, progressRing } from '../ui.ts';
+import { notRead, openPage, reading } from '../page.ts';
 import { CausesSection } from './causes.ts';
 import { columnsOf, type MarkedColumn } from './columns.ts';
 import { ComparabilitySection } from './comparability.ts';
@@ -168,7 +168,7 @@ class ResultsPage {
 
   async start(): Promise<void> {
     this.#state.hidden = false;
-    this.#state.replaceChildren(progressRing('Loading results'), h('p', { class: 'muted' }, 'Loading results…'));
+    this.#state.replaceChildren(...reading('Loading results'));
     try {
       const [view, saved] = await Promise.all([this.#host.api.view(), this.#host.api.loadState().catch(() => null)]);
       const { items, shared, base, scroll } = (saved ?? {}) as Partial<PageState>;
@@ -178,14 +178,7 @@ class ResultsPage {
       if (items) this.#itemTable.restore(items);
       this.#setView(view);
     } catch (error) {
-      this.#state.replaceChildren(
-        h(
-          'div',
-          { class: 'banner error', role: 'alert' },
-          h('div', { class: 'grow' }, h('p', {}, `The results could not be read: ${asError(error).message}`)),
-          button({ label: 'Try again', appearance: 'primary', onClick: () => void this.start() }),
-        ),
-      );
+      this.#state.replaceChildren(notRead('The results', error, () => void this.start()));
     }
   }
 
@@ -358,9 +351,4 @@ class ResultsPage {
   }
 }
 
-const root = document.getElementById('root') ?? document.body.appendChild(h('main', { id: 'root' }));
-try {
-  void new ResultsPage(root).start();
-} catch (error) {
-  root.append(h('p', { class: 'banner error', role: 'alert' }, asError(error).message));
-}
+openPage((root) => new ResultsPage(root).start(), 'banner error');
