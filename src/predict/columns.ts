@@ -1,6 +1,8 @@
 /** Records as a table: a row a model, a column a subtask in one setting by one metric. */
 import type { Configuration, ScoreRecord } from './types.ts';
 
+export const rowOf = ({ family, model }: Configuration): string => `${family}\n${model}`;
+
 export const columnOf = ({ task, subtask, shots, mode, metric }: Configuration): string =>
   [task, subtask, shots, mode, metric].join('\n');
 

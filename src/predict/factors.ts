@@ -4,10 +4,11 @@
  * computation, so that a model with few scores stands beside models of its size; a model with none is placed by them alone.
  */
 import { Random } from '../shared/random.ts';
+import { rowOf } from './columns.ts';
 import { chosenByDevelopment, withDevelopment } from './development.ts';
 import { learnSizes } from './features.ts';
 import { cholesky, dot, solveCholesky } from './linear-algebra.ts';
-import { type Cell, corrected, type ResidualTable, residualTable, rowOf } from './residuals.ts';
+import { type Cell, corrected, type ResidualTable, residualTable } from './residuals.ts';
 import { type Turn, turns } from './turn.ts';
 import type { Configuration, FittedPredictor, Predictor } from './types.ts';
 

@@ -1,16 +1,19 @@
 /**
  * What a predictor sees of a configuration: the features of Ye et al. (2023), section 3. One-hot of task, subtask, family, model
  * and metric; the counts of parameters, their logarithms and the number of examples, standardised. Ours in addition: the
- * prompt mode, and the logarithm of the training computation.
+ * prompt mode, and the logarithm of the training computation. For linear predictors: what nobody says is at the mean, and a
+ * subtask is one of its task. Networks and trees have another encoding (learn/features.ts): the total stands for counts that
+ * nobody says, and subtasks are told apart by their names, which task vectors go by.
  */
+import { rowOf, subtaskOf } from './columns.ts';
 import type { Configuration } from './types.ts';
 
 /** One-hot columns. */
 const categories: readonly { name: string; of(configuration: Configuration): string }[] = [
   { name: 'task', of: ({ task }) => task },
-  { name: 'subtask', of: ({ task, subtask }) => `${task}\n${subtask}` },
+  { name: 'subtask', of: subtaskOf },
   { name: 'family', of: ({ family }) => family },
-  { name: 'model', of: ({ family, model }) => `${family}\n${model}` },
+  { name: 'model', of: rowOf },
   { name: 'metric', of: ({ metric }) => metric },
   { name: 'mode', of: ({ mode }) => mode ?? '' },
 ];
@@ -28,6 +31,14 @@ const numbers: readonly { name: string; of(configuration: Configuration): number
   { name: 'n_shot', of: ({ shots }) => shots },
   { name: 'log_training_flops', of: ({ trainingFlops }) => logarithm(trainingFlops) },
 ];
+
+/** Mean and (population) standard deviation of the values that somebody says; 0 where nobody says any. */
+export function momentsOf(values: readonly (number | null)[]): { mean: number; deviation: number } {
+  const known = values.filter((value) => value !== null);
+  const n = Math.max(1, known.length);
+  const mean = known.reduce((sum, value) => sum + value, 0) / n;
+  return { mean, deviation: Math.sqrt(known.reduce((sum, value) => sum + (value - mean) ** 2, 0) / n) };
+}
 
 /** Features of n configurations, a column each. */
 export interface EncodedFeatures {
@@ -58,20 +69,7 @@ export function learnFeatures(training: readonly Configuration[]): Encoder {
     })
     .filter(({ values }) => values.size > 1);
   const scaled = numbers
-    .map(({ name, of }) => {
-      let n = 0;
-      let sum = 0;
-      for (const one of training) {
-        const value = of(one);
-        if (value === null) continue;
-        n++;
-        sum += value;
-      }
-      const mean = sum / Math.max(1, n);
-      let squares = 0;
-      for (const one of training) squares += ((of(one) ?? mean) - mean) ** 2;
-      return { name, of, mean, deviation: Math.sqrt(squares / Math.max(1, n)) };
-    })
+    .map(({ name, of }) => ({ name, of, ...momentsOf(training.map(of)) }))
     .filter(({ mean, deviation }) => deviation > 1e-9 * Math.abs(mean));
   return {
     categories: known.map(({ name, values }) => ({ name, values: values.size })),
@@ -90,14 +88,12 @@ export function learnFeatures(training: readonly Configuration[]): Encoder {
  * Those that do not differ are left out.
  */
 export function learnSizes(training: readonly Configuration[]): ((of: Configuration) => number)[] {
-  const models = [...new Map(training.map((one) => [`${one.family}\n${one.model}`, one])).values()];
+  const models = [...new Map(training.map((one) => [rowOf(one), one])).values()];
   return [
     ({ parameters }: Configuration) => logarithm(parameters.total),
     ({ trainingFlops }: Configuration) => logarithm(trainingFlops),
   ].flatMap((of) => {
-    const known = models.map(of).filter((value) => value !== null);
-    const mean = known.reduce((sum, value) => sum + value, 0) / Math.max(1, known.length);
-    const deviation = Math.sqrt(known.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, known.length));
+    const { mean, deviation } = momentsOf(models.map(of));
     return deviation > 1e-9 ? [(one: Configuration) => ((of(one) ?? mean) - mean) / deviation] : [];
   });
 }

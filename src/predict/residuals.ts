@@ -1,6 +1,6 @@
 /** What the additive baseline, with the sizes of models, leaves, as a table of models × columns (a subtask in one setting by one metric). */
 import { fitAdditiveBySize } from './additive.ts';
-import { columnOf } from './columns.ts';
+import { columnOf, rowOf } from './columns.ts';
 import { predictInTurns, type Turn } from './turn.ts';
 import type { Configuration, FittedPredictor, ScoreRecord } from './types.ts';
 
@@ -24,8 +24,6 @@ export interface Cell {
   /** Score less what the baseline says of it. */
   value: number;
 }
-
-export const rowOf = ({ family, model }: Configuration): string => `${family}\n${model}`;
 
 export async function residualTable(records: readonly ScoreRecord[], turn: Turn): Promise<ResidualTable> {
   const additive = await fitAdditiveBySize(records, turn);

@@ -2,6 +2,8 @@
  * What learned predictors see of a configuration: the study's features (arXiv 2305.14947, section 3.2 and its published code).
  * Names are one-hot, unknown names all zero; numbers are scaled to mean 0 and variance 1 over the training records.
  */
+import { rowOf } from '../columns.ts';
+import { momentsOf } from '../features.ts';
 import type { Configuration } from '../types.ts';
 
 interface NameFeature {
@@ -24,7 +26,7 @@ export const nameFeatures = [
   { name: 'task', of: ({ task }) => task },
   { name: 'subtask', of: ({ subtask }) => subtask },
   { name: 'family', of: ({ family }) => family },
-  { name: 'model', of: (of) => modelKey(of) },
+  { name: 'model', of: rowOf },
   { name: 'metric', of: ({ metric }) => metric },
   { name: 'mode', of: ({ mode }) => mode ?? '' },
 ] as const satisfies readonly NameFeature[];
@@ -39,8 +41,6 @@ export const numberFeatures = [
   { name: 'log training FLOPs', of: ({ trainingFlops }) => log(trainingFlops) },
   { name: 'shots', of: ({ shots }) => shots },
 ] as const satisfies readonly NumberFeature[];
-
-const modelKey = ({ family, model }: Configuration): string => JSON.stringify([family, model]);
 
 /** Configurations as features. */
 export interface Encoded {
@@ -71,10 +71,8 @@ export function fitFeatures(configurations: readonly Configuration[]): FeatureEn
     return column;
   });
   const scales = numberFeatures.map(({ of }) => {
-    const values = configurations.map(of).filter((value) => value !== null);
-    const mean = values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
-    const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, values.length);
-    return { mean, deviation: variance > 1e-20 * mean * mean && variance > 0 ? Math.sqrt(variance) : 1 };
+    const { mean, deviation } = momentsOf(configurations.map(of));
+    return { mean, deviation: deviation > 1e-10 * Math.abs(mean) ? deviation : 1 };
   });
   return {
     columns,

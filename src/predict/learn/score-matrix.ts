@@ -2,9 +2,8 @@
  * Scores as a matrix, standardised column by column: models by subtasks in one setting by one metric; or, where that would be
  * very wide, models in one setting by subtasks.
  */
-import { columnOf } from '../columns.ts';
+import { columnOf, rowOf } from '../columns.ts';
 import { learnSizes } from '../features.ts';
-import { rowOf } from '../residuals.ts';
 import type { Configuration, ScoreRecord } from '../types.ts';
 
 export interface ScoreMatrix {

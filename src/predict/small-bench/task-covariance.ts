@@ -4,6 +4,7 @@
  * family what its remaining scores are, given a few of them: the mean of a conditional normal distribution, which is in closed
  * form (Rasmussen and Williams 2006, section 2.2 and appendix A.2).
  */
+import { momentsOf } from '../features.ts';
 import { cholesky, dot, solveCholesky } from '../linear-algebra.ts';
 import type { ScoreTable, TableRow } from './table.ts';
 
@@ -152,10 +153,8 @@ function rowFeatures(rows: readonly TableRow[]): Float64Array[] {
     ...(modes.length > 1 ? modes.map((mode) => rows.map((row) => (row.mode === mode ? 1 : 0))) : []),
   ];
   const standard = columns.map((column) => {
-    const known = column.filter((value) => value !== null);
-    const mean = known.reduce((sum, value) => sum + value, 0) / Math.max(1, known.length);
-    const sd = Math.sqrt(known.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, known.length));
-    return column.map((value) => (value === null || sd < 1e-9 ? 0 : (value - mean) / sd));
+    const { mean, deviation } = momentsOf(column);
+    return column.map((value) => (value === null || deviation < 1e-9 ? 0 : (value - mean) / deviation));
   });
   return rows.map((_, row) => Float64Array.from(standard, (column) => column[row] ?? 0));
 }
