@@ -10,7 +10,7 @@ export {
 } from './evaluate.ts';
 export { type RecordFilters, studyFilters } from './filters.ts';
 export { type Fit, fitOf, type MeanAndSd, meanAndSd } from './fit.ts';
-export { type Coverage, conformalQuantile, measuredCoverage } from './intervals.ts';
+export { type Coverage, measuredCoverage } from './intervals.ts';
 export { type Mapping, readMapping } from './mapping.ts';
 export { rangeOf as metricRange } from './metric-ranges.ts';
 export {
@@ -31,7 +31,7 @@ export {
   type SmallBenchPoint,
 } from './small-bench/compare.ts';
 export { type SubtaskCosts, subtaskCosts } from './small-bench/cost.ts';
-export { groupName, groupYaml } from './small-bench/export.ts';
+export { groupYaml } from './small-bench/export.ts';
 export { foldGroups } from './small-bench/fold-groups.ts';
 export { type PredictorRecoveryOptions, predictorRecovery } from './small-bench/full.ts';
 export { countBudget, type SubsetSearch } from './small-bench/search.ts';

@@ -21,5 +21,5 @@ export function groupYaml({ name, tasks, comment }: GroupFile): string {
 }
 
 /** A name that both programs take: other characters become _. */
-export const groupName = (text: string): string =>
+const groupName = (text: string): string =>
   text.replace(/[^\p{L}\d_-]+/gu, '_').replace(/^_+|_+$/g, '') || 'small_bench';
