@@ -30,10 +30,6 @@ export class LeftOutCounter {
     }
   }
 
-  get count(): number {
-    return [...this.reasons.values()].reduce((sum, { count }) => sum + count, 0);
-  }
-
   list(): LeftOut[] {
     return [...this.reasons.values()].map((line) => ({ ...line, examples: [...line.examples] }));
   }

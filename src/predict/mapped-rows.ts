@@ -6,7 +6,7 @@ import type { LeftOutCounter } from './left-out.ts';
 import { type FieldName, type FieldRule, fieldNames, type Mapping, type Match, type ScoreRule } from './mapping.ts';
 import type { MetricRange } from './metric-ranges.ts';
 import { isMissing, numberIn, placeOf, type UnscaledRecord } from './scores.ts';
-import type { ParameterCounts, RecordSource, ScoreRecord } from './types.ts';
+import type { ParameterCounts, ScoreRecord } from './types.ts';
 
 /** A row with what stands for it in joined tables, and what patterns found. */
 interface Row {
@@ -83,7 +83,6 @@ export class RowMapper {
     private readonly header: readonly string[],
     private readonly file: string,
     private readonly leftOut: LeftOutCounter,
-    private readonly source: RecordSource = 'csv',
     tables: readonly JoinedTable[] = [],
   ) {
     this.joins = tables.map((table) => ({ table, key: this.columnOf(table.with) }));
@@ -159,7 +158,7 @@ export class RowMapper {
       preferred: !/^(?:0|0\.0|false|no)$/i.test(get('is_preferred_metric') ?? '1'),
       score,
       n: n !== null && n >= 1 ? Math.round(n) : null,
-      source: this.source,
+      source: 'csv',
     };
   }
 

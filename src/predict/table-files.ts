@@ -19,7 +19,7 @@ export async function readTable(file: string, mapping: Mapping = emptyMapping): 
   const tables = await Promise.all(mapping.join.map((rule) => joinedTable(rule, mapping.file ?? file)));
   let mapper: RowMapper | null = null;
   const begin = (header: string[]): RowMapper => {
-    mapper = new RowMapper(mapping, header, file, leftOut, 'csv', tables);
+    mapper = new RowMapper(mapping, header, file, leftOut, tables);
     return mapper;
   };
   if (/\.jsonl?$/i.test(file)) readJson(await textOf(file), file, mapping.levels, begin);
