@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { HumanError } from '../shared/errors.ts';
+import { isPromptMode, type PromptMode, promptModes } from '../shared/modes.ts';
 import type { EngineSettings } from '../shared/protocol.ts';
 import type { Given, Options } from './arguments.ts';
 import type { Terminal } from './terminal.ts';
@@ -63,6 +64,16 @@ export function engineSettings(given: Given): EngineSettings {
       },
     );
   return { executionProvider, threads };
+}
+
+/** The prompt mode that an option names. */
+export function modeOption(given: Given, name: string): PromptMode | undefined {
+  const mode = given.text(name);
+  if (mode !== undefined && !isPromptMode(mode))
+    throw new HumanError('bad-input', `"${mode}" is not a prompt mode.`, {
+      todo: `Use one of: ${promptModes.join(', ')}.`,
+    });
+  return mode;
 }
 
 /** The command's operands, exactly as many as `names`. */

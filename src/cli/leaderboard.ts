@@ -4,7 +4,7 @@ import { extname, resolve } from 'node:path';
 import { drawnWords, figureOf, figureWords, metricRows, rankWords, shareNames, tasksWith } from '../metrics/index.ts';
 import { openRunStore } from '../runs/index.ts';
 import { asError, HumanError } from '../shared/errors.ts';
-import { isPromptMode, type PromptMode, promptModes } from '../shared/modes.ts';
+import { type PromptMode, promptModes } from '../shared/modes.ts';
 import type { LeaderboardView } from '../shared/protocol.ts';
 import {
   declaredBases,
@@ -21,7 +21,7 @@ import {
 } from '../study/index.ts';
 import { makeFolder, writeWhole } from '../system/index.ts';
 import type { Given } from './arguments.ts';
-import { type Command, commonOptions, exitCodes, operands, storeFolder, storeOption } from './command.ts';
+import { type Command, commonOptions, exitCodes, modeOption, operands, storeFolder, storeOption } from './command.ts';
 import { correlationLines, correlationsOf } from './correlations.ts';
 import { type Terminal, table } from './terminal.ts';
 
@@ -128,15 +128,6 @@ export const leaderboardCommand: Command = {
     return exitCodes.done;
   },
 };
-
-function modeOption(given: Given, name: 'mode' | 'target'): PromptMode | undefined {
-  const mode = given.text(name);
-  if (mode !== undefined && !isPromptMode(mode))
-    throw new HumanError('bad-input', `"${mode}" is not a prompt mode.`, {
-      todo: `Use one of: ${promptModes.join(', ')}.`,
-    });
-  return mode;
-}
 
 async function saidLinks(given: Given): Promise<SaidLinks> {
   const file = given.text('links');

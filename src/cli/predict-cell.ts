@@ -1,19 +1,14 @@
 /** `softbench predict --model M --task T`: the scores of one model on one task, with intervals. */
 import type { Prediction, Predictor, ScoreRecord, WantedCell } from '../predict/index.ts';
 import { HumanError } from '../shared/errors.ts';
-import { isPromptMode, promptModes } from '../shared/modes.ts';
 import type { Given } from './arguments.ts';
-import { exitCodes } from './command.ts';
+import { exitCodes, modeOption } from './command.ts';
 import { figure, filtersOf, predictorOf, recordLines, recordsOf, shareProgress } from './records.ts';
 import { type Terminal, table } from './terminal.ts';
 
 export async function predictCells(given: Given, terminal: Terminal): Promise<number> {
   const predict = await import('../predict/index.ts');
-  const mode = given.text('mode');
-  if (mode !== undefined && !isPromptMode(mode))
-    throw new HumanError('bad-input', `"${mode}" is not a prompt mode.`, {
-      todo: `Use one of: ${promptModes.join(', ')}.`,
-    });
+  const mode = modeOption(given, 'mode');
   const predictor = predictorOf(given, 'predictor', predict.predictors) ?? predict.bestPredictor;
   const { metrics, ...filters } = await filtersOf(given);
   const table = await recordsOf(given, filters);
