@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { openRunStore, type RunFolder } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
-import { promptModes } from '../shared/modes.ts';
+import { byMode } from '../shared/modes.ts';
 import type { RunSummary } from '../shared/results.ts';
 import { newestPerMode } from '../study/index.ts';
 import type { Given } from './arguments.ts';
@@ -105,6 +105,5 @@ function bySubject(runs: readonly RunFolder[]): RunFolder[][] {
     const key = JSON.stringify([benchmark.file, benchmark.task, model.folder, model.graphFile]);
     subjects.set(key, [...(subjects.get(key) ?? []), folder]);
   }
-  const order = ({ run }: RunFolder): number => promptModes.indexOf(run.mode);
-  return [...subjects.values()].map((folders) => folders.sort((a, b) => order(a) - order(b)));
+  return [...subjects.values()].map((folders) => folders.sort((a, b) => byMode(a.run, b.run)));
 }
