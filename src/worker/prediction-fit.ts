@@ -98,7 +98,7 @@ const withoutFigures = (split: string, title: string, words: string, problem: st
   families: [],
 });
 
-/** A fit computes without a break: signals and other calls have their turn in front of each. */
+/** A fit makes a break only after some 40 ms: signals and other calls have their turn in front of each, however short. */
 export function yielding(predictor: Predictor): Predictor {
   return {
     ...predictor,
