@@ -139,9 +139,15 @@ export class Workbench {
     throw new Error(`There is no row "${text}" below ${above}.`);
   }
 
-  /** An entry of the context menu that is open. */
-  contextMenu(entry: string): Locator {
-    return this.page.locator('.monaco-menu .action-item', { hasText: entry }).first();
+  /** Opens a row's context menu and chooses from it. A menu that has only just opened takes no click: then once more. */
+  async chooseFromMenu(row: Locator, entry: string): Promise<void> {
+    const found = this.page.locator('.monaco-menu .action-item', { hasText: entry }).first();
+    await row.click({ button: 'right' });
+    await found.waitFor();
+    await until(`"${entry}" to be chosen`, async () => {
+      await found.click({ timeout: 2000 }).catch(() => {});
+      return until('the menu to close', async () => !(await found.isVisible()), 1).catch(() => false);
+    });
   }
 
   /** Chooses an option of one of the extension's pages. */
