@@ -208,6 +208,11 @@ export class Decoder {
     return new KeyValueCache(this.graph.cache, rows, own, exact, prefix, this.#row.shapes);
   }
 
+  /** Bytes of a position's keys and values in all layers. */
+  get positionBytes(): number {
+    return modelSizes(this.graph.model.graph, this.graph.cache, this.settings).cacheBytes;
+  }
+
   /** What reading costs in batches of `rows` rows that take `steps` steps each (reading-plan.ts). */
   async readingCosts(rows: number, steps: number, exact = this.exact): Promise<ReadingCosts> {
     this.#continuing ??= howItContinues(this.#tried());

@@ -14,7 +14,7 @@ import { type KeyValueCache, type Prefix, placesFor } from './cache.ts';
 import { type Decoder, pieceLength } from './decoder.ts';
 import { Drafter, mostProposed, proposals } from './drafts.ts';
 import { prefixTree, sameBeginning, textsBelow } from './prefix-tree.ts';
-import { howToShare, type PrefixGroup, planPrefixes, type ReadingCosts } from './reading-plan.ts';
+import { howToShare, noCache, type PrefixGroup, planPrefixes, type ReadingCosts } from './reading-plan.ts';
 import type { Distribution } from './run-tensors.ts';
 import { randomStream, sampleToken } from './sampling.ts';
 import { inFront, isSuffix, readTexts } from './soft-prompt.ts';
@@ -62,9 +62,6 @@ function inOrder(
   return [...requests].sort((a, b) => b.tokens.length - a.tokens.length || a.index - b.index);
 }
 
-/** Nothing is read behind anything. */
-const noCache: ReadingCosts = { run: 0, continuing: 'token', sharesPrefix: false, rows: 1, steps: 1 };
-
 /** Generates for all requests; `hooks.onResult` gets each as it ends, in no fixed order. */
 export async function generate(
   context: GenerationContext,
@@ -80,7 +77,8 @@ export async function generate(
   const begun = { ...context, settings, hooks, stops: stopFinder(tokenizer, settings.until), done: 0 };
   if (decoder.cached)
     await decoder.prepare((requests.length * settings.maxNewTokens) / Math.max(1, settings.batchSize));
-  if (!decoder.cached) return generateWithoutCache({ ...begun, exact: false, drafts: false, costs: noCache }, queue);
+  if (!decoder.cached)
+    return generateWithoutCache({ ...begun, exact: false, drafts: false, costs: { ...noCache, steps: 1 } }, queue);
 
   const texts = queue.map(({ tokens }) => tokens);
   const prompt = queue[0]?.tokens.length ?? 0;

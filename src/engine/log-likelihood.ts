@@ -9,7 +9,15 @@ import { HumanError, throwIfCancelled } from '../shared/errors.ts';
 import { type KeyValueCache, type Prefix, placesFor } from './cache.ts';
 import { type Decoder, pieceLength } from './decoder.ts';
 import { prefixTree } from './prefix-tree.ts';
-import { type Branch, branchesOf, type PrefixGroup, planPrefixes, type ReadingCosts } from './reading-plan.ts';
+import {
+  type Branch,
+  branchesOf,
+  noCache,
+  type PrefixGroup,
+  partition,
+  planPrefixes,
+  type ReadingCosts,
+} from './reading-plan.ts';
 import type { Wanted } from './run-tensors.ts';
 import { inFront, isSuffix, readTexts } from './soft-prompt.ts';
 
@@ -122,7 +130,7 @@ export async function logLikelihood(
   await decoder.prepare(tree.leaves / rows);
   const job = { ...scoring, ...settings, scored, texts, hooks, front, behind, read: 0 };
   if (!decoder.cached) {
-    const costs: ReadingCosts = { run: 0, continuing: 'token', sharesPrefix: false, rows, steps: 0 };
+    const costs: ReadingCosts = { ...noCache, rows };
     return scoreWithoutCache({ ...job, exact: false, costs }, branchesOf(tree, 0, null));
   }
   const longest = Math.max(...texts.map(({ length }) => length)) + front;
@@ -166,27 +174,53 @@ function shapeOf({ branch: { text, start, end } }: Growing, { scored, behind, ex
   return [reads, start, end, reads === 'both' ? vectors : 0].join();
 }
 
-/** Reads branches in batches, the longest first, each behind a row of `parents` or behind the prefix. */
+/**
+ * Keys and values that rows beyond a batch's may take. What goes on from a batch's rows is mostly a few tokens each (the
+ * choices of its questions): a run of them costs little more than reading the weights, so that one run is better than
+ * three.
+ */
+const mostForkBytes = 96e6;
+
+const lengthOf = ({ branch }: Growing): number => branch.end - branch.start;
+
+/** Branches that are read in one run each. `read`: new tokens of the run that filled the rows that they go on from. */
+function batchesOf(job: Job, branches: readonly Growing[], read: number): Growing[][] {
+  const { decoder, costs } = job;
+  // Never more new tokens than the rows' own run had.
+  const rowsOf = (longest: number, bytes: number): number =>
+    costs.widensForks
+      ? Math.max(costs.rows, Math.floor(Math.min(read / Math.max(1, longest), costs.rows + mostForkBytes / bytes)))
+      : costs.rows;
+  const alike = new Map<string, Growing[]>();
+  for (const one of branches) {
+    const shape = shapeOf(one, job);
+    const list = alike.get(shape);
+    if (list) list.push(one);
+    else alike.set(shape, [one]);
+  }
+  return [...alike.values()].flatMap((list) => {
+    const left = [...list].sort((a, b) => lengthOf(b) - lengthOf(a));
+    const bytes = decoder.positionBytes * Math.max(...left.map(({ branch }) => branch.end));
+    const runs = partition(left.map(lengthOf), costs.run, (longest) => rowsOf(longest, bytes));
+    return runs.map((rows) => left.splice(0, rows));
+  });
+}
+
+/**
+ * Reads branches in batches, the longest first, each behind a row of `parents` or behind the prefix. `read`: new tokens of
+ * the run that filled `parents`.
+ */
 async function scoreBranches(
   job: Job,
   prefix: Prefix | null,
   parents: KeyValueCache | null,
   branches: readonly Growing[],
+  read = 0,
 ): Promise<void> {
-  const { decoder, exact, costs, front } = job;
-  const left = [...branches].sort((a, b) => b.branch.end - b.branch.start - (a.branch.end - a.branch.start));
+  const { decoder, exact, front } = job;
   const held = prefix?.shared ? prefix.cache.length(0) : 0;
-  while (left.length) {
+  for (const batch of batchesOf(job, branches, read)) {
     throwIfCancelled(job.hooks.signal);
-    const shape = left[0] && shapeOf(left[0], job);
-    const batch: Growing[] = [];
-    for (let at = 0; at < left.length && batch.length < costs.rows; ) {
-      const next = left[at];
-      if (next && shapeOf(next, job) === shape) {
-        batch.push(next);
-        left.splice(at, 1);
-      } else at++;
-    }
     const longest = Math.max(...batch.map(({ branch }) => branch.end)) + front;
     const cache = decoder.newCache(batch.length, longest, prefix, exact);
     for (const { branch, row } of batch)
@@ -194,7 +228,8 @@ async function scoreBranches(
       else cache.addRow();
     await readBatch(job, cache, batch);
     const forks = batch.flatMap(({ branch }, row) => branch.forks.map((fork) => ({ branch: fork, row })));
-    await scoreBranches(job, prefix, cache, forks);
+    const most = Math.max(...batch.map(lengthOf));
+    await scoreBranches(job, prefix, cache, forks, batch.length * most);
   }
 }
 

@@ -21,13 +21,26 @@ export interface ReadingCosts {
   rows: number;
   /** Steps of one token that each row takes behind its text. */
   steps: number;
+  /** Short texts that go on from copies of rows may be more than `rows` in one run. */
+  widensForks: boolean;
 }
 
+/** Where nothing is read behind anything. */
+export const noCache: ReadingCosts = {
+  run: 0,
+  continuing: 'token',
+  sharesPrefix: false,
+  rows: 1,
+  steps: 0,
+  widensForks: false,
+};
+
 /**
- * What a run costs besides its tokens, in tokens. On a CPU: the weights are read once (SmolLM2-135M, packed, in CPU time by
- * rows: 1: 17, 2: 19, 4: 22, 8: 25, 16: 29). On a device: its nodes are launched one by one.
+ * What a run costs besides its tokens, in tokens. On a CPU: the weights are read once (SmolLM2-135M, packed, in ms of CPU
+ * time by rows: 1: 17, 2: 19, 4: 22, 8: 25, 16: 29, 32: 38, so 0.7 a row and 24 rows; 37 where others use the memory's
+ * bandwidth). On a device: its nodes are launched one by one.
  */
-const runCosts = { many: 16, few: 256 } as const;
+const runCosts = { many: 24, few: 256 } as const;
 
 /** Costs for a provider and a graph. `exact`: rows of a cache share one length (KeyValueCache). */
 export function readingCosts({
@@ -35,8 +48,9 @@ export function readingCosts({
   exact,
   rows,
   ...costs
-}: Omit<ReadingCosts, 'run'> & { shapes: keyof typeof runCosts; exact: boolean }): ReadingCosts {
-  const found = { ...costs, run: runCosts[shapes], rows: Math.max(1, rows) };
+}: Omit<ReadingCosts, 'run' | 'widensForks'> & { shapes: keyof typeof runCosts; exact: boolean }): ReadingCosts {
+  const widensForks = shapes === 'many' && costs.continuing === 'batch' && !exact;
+  const found = { ...costs, run: runCosts[shapes], rows: Math.max(1, rows), widensForks };
   if (costs.continuing !== 'row' || !exact) return found;
   // Exact rows grow together, so those read one after the other cannot stand in one cache: texts that are scored go one
   // by one, those that go on together are read whole.
@@ -206,4 +220,30 @@ export function branchesOf(
       forks: [...others, ...longest.forks],
     },
   ];
+}
+
+/**
+ * Rows for runs, so that all of them cost least: a run reads as many positions of each row as its longest has, and costs
+ * `run` besides. `lengths`: descending. `most`: rows that a run may have where its longest has so many positions.
+ * @returns the number of rows of each run, in order
+ */
+export function partition(lengths: readonly number[], run: number, most: (longest: number) => number): number[] {
+  // By how many of the lengths are read: the least cost, and the rows of the last run.
+  const costs = new Float64Array(lengths.length + 1).fill(Number.POSITIVE_INFINITY);
+  const rows = new Int32Array(lengths.length + 1);
+  costs[0] = 0;
+  for (const [from, longest] of lengths.entries()) {
+    const before = (costs[from] ?? 0) + run;
+    const limit = Math.min(lengths.length - from, Math.max(1, most(longest)));
+    for (let count = 1; count <= limit; count++) {
+      const cost = before + count * longest;
+      // Where it makes no difference, fuller runs.
+      if (cost > (costs[from + count] ?? 0)) continue;
+      costs[from + count] = cost;
+      rows[from + count] = count;
+    }
+  }
+  const found: number[] = [];
+  for (let end = lengths.length; end > 0; end -= found[0] ?? end) found.unshift(rows[end] ?? end);
+  return found;
 }

@@ -5,6 +5,7 @@ import {
   branchesOf,
   howToShare,
   type PrefixGroup,
+  partition,
   planPrefixes,
   type ReadingCosts,
 } from '../../src/engine/reading-plan.ts';
@@ -36,7 +37,7 @@ const beginning = (a: readonly number[], b: readonly number[]): number => {
   return same;
 };
 
-const costs: ReadingCosts = { run: 16, continuing: 'batch', sharesPrefix: true, rows: 8, steps: 0 };
+const costs: ReadingCosts = { run: 16, continuing: 'batch', sharesPrefix: true, rows: 8, steps: 0, widensForks: false };
 
 describe('the tree of what texts begin with', () => {
   it.each([1, 2, 3, 4, 5, 6])('says of any two texts how many tokens they share (seed %i)', (seed) => {
@@ -181,5 +182,36 @@ describe('the plan', () => {
     const token: ReadingCosts = { ...costs, continuing: 'token' };
     expect(howToShare(token, { texts: 8, shared: 20, rest: 40, alone: true })).toBe('again');
     expect(howToShare(token, { texts: 40, shared: 600, rest: 2, alone: true })).not.toBe('again');
+  });
+});
+
+describe('rows of one run', () => {
+  /** All ways to cut `count` rows into runs. */
+  function* cuts(count: number): Generator<number[]> {
+    if (count === 0) yield [];
+    for (let first = 1; first <= count; first++) for (const rest of cuts(count - first)) yield [first, ...rest];
+  }
+
+  it.each([1, 2, 3, 4, 5, 6])('cost as little as the best of all ways to cut them (seed %i)', (seed) => {
+    const next = integers(seed);
+    const lengths = Array.from({ length: 12 }, () => 1 + next(30)).sort((a, b) => b - a);
+    const run = next(40);
+    const most = (longest: number): number => 2 + Math.floor(40 / longest);
+    const costOf = (rows: readonly number[]): number => {
+      let [from, cost] = [0, 0];
+      for (const count of rows) {
+        const longest = lengths[from] ?? 0;
+        cost += count > most(longest) ? Number.POSITIVE_INFINITY : run + count * longest;
+        from += count;
+      }
+      return from === lengths.length ? cost : Number.POSITIVE_INFINITY;
+    };
+    expect(costOf(partition(lengths, run, most))).toBe(Math.min(...[...cuts(lengths.length)].map(costOf)));
+  });
+
+  it('are few where reading the weights costs most, and one where it costs nothing', () => {
+    expect(partition([9, 5, 5, 2], 1000, () => 3)).toEqual([1, 3]);
+    expect(partition([9, 5, 2], 0, () => 3)).toEqual([1, 1, 1]);
+    expect(partition([], 5, () => 3)).toEqual([]);
   });
 });
