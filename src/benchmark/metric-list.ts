@@ -7,8 +7,15 @@ import { compile } from './python-regex.ts';
 import type { MetricSetting, OutputType } from './types.ts';
 import { mapping, text, texts } from './values.ts';
 
+/**
+ * What a metric adds for each item: a number; numbers of right and chosen candidate; log-likelihood and length; right
+ * answer and output; right candidate and the probabilities of all.
+ */
+type Added = 'number' | 'classes' | 'weighted' | 'texts' | 'probabilities';
+
 interface MetricRow {
   aggregation: string;
+  adds: Added;
   higherIsBetter: boolean;
   /** Output types whose results it is computed from. */
   of: readonly OutputType[];
@@ -26,6 +33,7 @@ export const metricTable: ReadonlyMap<string, MetricRow> = new Map<string, Metri
     'acc',
     {
       aggregation: 'mean',
+      adds: 'number',
       higherIsBetter: true,
       of: ['multiple_choice', 'loglikelihood'],
       description:
@@ -34,16 +42,29 @@ export const metricTable: ReadonlyMap<string, MetricRow> = new Map<string, Metri
   ],
   [
     'acc_norm',
-    { aggregation: 'mean', higherIsBetter: true, of: candidates, description: 'The same by likelihood per character.' },
+    {
+      aggregation: 'mean',
+      adds: 'number',
+      higherIsBetter: true,
+      of: candidates,
+      description: 'The same by likelihood per character.',
+    },
   ],
   [
     'acc_bytes',
-    { aggregation: 'mean', higherIsBetter: true, of: candidates, description: 'The same by likelihood per byte.' },
+    {
+      aggregation: 'mean',
+      adds: 'number',
+      higherIsBetter: true,
+      of: candidates,
+      description: 'The same by likelihood per byte.',
+    },
   ],
   [
     'acc_mutual_info',
     {
       aggregation: 'mean',
+      adds: 'number',
       higherIsBetter: true,
       of: candidates,
       description: 'The same by likelihood less that without the question, which is computed too.',
@@ -53,23 +74,49 @@ export const metricTable: ReadonlyMap<string, MetricRow> = new Map<string, Metri
     'exact_match',
     {
       aggregation: 'mean',
+      adds: 'number',
       higherIsBetter: true,
       of: ['generate_until', 'multiple_choice'],
       description: 'The answer equals the right one; of candidates: the right one is what the model would write.',
     },
   ],
-  ['bleu', { aggregation: 'bleu', higherIsBetter: true, of: outputs, description: 'BLEU of the whole set.' }],
-  ['chrf', { aggregation: 'chrf', higherIsBetter: true, of: outputs, description: 'chrF of the whole set.' }],
-  ['chrf++', { aggregation: 'chrf++', higherIsBetter: true, of: outputs, description: 'chrF++ of the whole set.' }],
-  ['ter', { aggregation: 'ter', higherIsBetter: false, of: outputs, description: 'Translation error rate.' }],
+  [
+    'bleu',
+    { aggregation: 'bleu', adds: 'texts', higherIsBetter: true, of: outputs, description: 'BLEU of the whole set.' },
+  ],
+  [
+    'chrf',
+    { aggregation: 'chrf', adds: 'texts', higherIsBetter: true, of: outputs, description: 'chrF of the whole set.' },
+  ],
+  [
+    'chrf++',
+    {
+      aggregation: 'chrf++',
+      adds: 'texts',
+      higherIsBetter: true,
+      of: outputs,
+      description: 'chrF++ of the whole set.',
+    },
+  ],
+  [
+    'ter',
+    { aggregation: 'ter', adds: 'texts', higherIsBetter: false, of: outputs, description: 'Translation error rate.' },
+  ],
   [
     'f1',
-    { aggregation: 'f1', higherIsBetter: true, of: candidates, description: 'F1 of the second of two candidates.' },
+    {
+      aggregation: 'f1',
+      adds: 'classes',
+      higherIsBetter: true,
+      of: candidates,
+      description: 'F1 of the second of two candidates.',
+    },
   ],
   [
     'mcc',
     {
       aggregation: 'matthews_corrcoef',
+      adds: 'classes',
       higherIsBetter: true,
       of: candidates,
       description: "Matthews' correlation of right and likeliest candidate.",
@@ -79,6 +126,7 @@ export const metricTable: ReadonlyMap<string, MetricRow> = new Map<string, Metri
     'brier_score',
     {
       aggregation: 'brier_score',
+      adds: 'probabilities',
       higherIsBetter: false,
       of: candidates,
       description: "Brier's score of the probabilities among the candidates.",
@@ -88,6 +136,7 @@ export const metricTable: ReadonlyMap<string, MetricRow> = new Map<string, Metri
     'perplexity',
     {
       aggregation: 'perplexity',
+      adds: 'number',
       higherIsBetter: false,
       of: ['loglikelihood'],
       description: 'Perplexity of the target.',
@@ -95,17 +144,38 @@ export const metricTable: ReadonlyMap<string, MetricRow> = new Map<string, Metri
   ],
   [
     'word_perplexity',
-    { aggregation: 'weighted_perplexity', higherIsBetter: false, of: wholeTexts, description: 'Perplexity by word.' },
+    {
+      aggregation: 'weighted_perplexity',
+      adds: 'weighted',
+      higherIsBetter: false,
+      of: wholeTexts,
+      description: 'Perplexity by word.',
+    },
   ],
   [
     'byte_perplexity',
-    { aggregation: 'weighted_perplexity', higherIsBetter: false, of: wholeTexts, description: 'Perplexity by byte.' },
+    {
+      aggregation: 'weighted_perplexity',
+      adds: 'weighted',
+      higherIsBetter: false,
+      of: wholeTexts,
+      description: 'Perplexity by byte.',
+    },
   ],
   [
     'bits_per_byte',
-    { aggregation: 'bits_per_byte', higherIsBetter: false, of: wholeTexts, description: 'Bits by byte of text.' },
+    {
+      aggregation: 'bits_per_byte',
+      adds: 'weighted',
+      higherIsBetter: false,
+      of: wholeTexts,
+      description: 'Bits by byte of text.',
+    },
   ],
-  ['bypass', { aggregation: 'bypass', higherIsBetter: true, of: outputs, description: 'Nothing is measured.' }],
+  [
+    'bypass',
+    { aggregation: 'bypass', adds: 'texts', higherIsBetter: true, of: outputs, description: 'Nothing is measured.' },
+  ],
 ]);
 
 /** Names of lm-evaluation-harness that give no figure without a Python function. */
@@ -122,23 +192,35 @@ const defaults: Record<OutputType, readonly string[]> = {
   generate_until: ['exact_match'],
 };
 
-/** Aggregations that a file may name; those of src/metrics/metric-scores.ts. */
-export const aggregationNames: readonly string[] = [
-  'mean',
-  'nanmean',
-  'median',
-  'perplexity',
-  'weighted_perplexity',
-  'bits_per_byte',
-  'f1',
-  'matthews_corrcoef',
-  'brier_score',
-  'bleu',
-  'chrf',
-  'chrf++',
-  'ter',
-  'bypass',
-];
+const anything: readonly Added[] = ['number', 'classes', 'weighted', 'texts', 'probabilities'];
+
+/** Aggregations that a file may name (those of src/metrics/metric-scores.ts), and what they are computed of. */
+const aggregationTable: ReadonlyMap<string, readonly Added[]> = new Map<string, readonly Added[]>([
+  ['mean', ['number']],
+  ['nanmean', ['number']],
+  ['median', ['number']],
+  ['perplexity', ['number']],
+  // Of any two numbers: a ratio of sums.
+  ['weighted_perplexity', ['weighted', 'classes']],
+  ['bits_per_byte', ['weighted', 'classes']],
+  ['f1', ['classes']],
+  ['matthews_corrcoef', ['classes']],
+  ['brier_score', ['probabilities']],
+  ['bleu', ['texts']],
+  ['chrf', ['texts']],
+  ['chrf++', ['texts']],
+  ['ter', ['texts']],
+  ['bypass', anything],
+]);
+export const aggregationNames: readonly string[] = [...aggregationTable.keys()];
+
+const addedWords: Record<Added, string> = {
+  number: 'a number',
+  classes: 'the numbers of the right and the chosen candidate',
+  weighted: 'a log-likelihood and a length',
+  texts: 'the right answer and the output',
+  probabilities: 'the probabilities of the candidates',
+};
 
 const exactMatchKeys = [
   'metric',
@@ -197,6 +279,12 @@ export function readMetricList(configuration: Configuration, outputType: OutputT
       );
       continue;
     }
+    const misfit = aggregation === null ? null : whyNotAggregated(name, aggregation);
+    if (misfit !== null) {
+      configuration.add('warning', 'metric', misfit, [...path, 'aggregation']);
+      notes.push(misfit);
+      continue;
+    }
     metrics.push({
       ...setting,
       ...(aggregation !== null && { aggregation }),
@@ -221,6 +309,13 @@ function whyNot(name: string, fromPackage: boolean, outputType: OutputType): str
     return `\`${name}\` is not computed for \`output_type: ${outputType}\`; it is a metric of ${row.of.map((type) => `\`${type}\``).join(' and ')}.`;
   const known = [...metricTable].filter(([, { of }]) => of.includes(outputType)).map(([metric]) => metric);
   return `\`${name}\` is not computed: it is unknown here, and metrics of Hugging Face's package \`evaluate\` need Python. Metrics of \`${outputType}\` are ${known.map((metric) => `\`${metric}\``).join(', ')}.${fromPackage ? '' : suggestion(name, metricTable.keys())}`;
+}
+
+/** Why a metric has no figure with an aggregation; null where it has. */
+function whyNotAggregated(name: string, aggregation: string): string | null {
+  const row = metricTable.get(name);
+  if (!row || aggregationTable.get(aggregation)?.includes(row.adds)) return null;
+  return `\`${name}\` is not computed: each item adds ${addedWords[row.adds]}, of which there is no \`aggregation: ${aggregation}\` (lm-evaluation-harness ends with an error or a figure without meaning there). Use \`aggregation: ${row.aggregation}\`, or leave it out.`;
 }
 
 function readExactMatch(configuration: Configuration, options: Record<string, unknown>, path: Path): ExactMatchOptions {

@@ -4,6 +4,7 @@
  */
 import { chatOf } from '../benchmark/chat.ts';
 import type { Benchmark } from '../benchmark/types.ts';
+import { missingNotes } from '../metrics/index.ts';
 import { CancelledError, HumanError, sentenceOf, throwIfCancelled } from '../shared/errors.ts';
 import { type PromptMode, usesSoftPrompt } from '../shared/modes.ts';
 import type { EngineSettings, JobProgress, JobRequest } from '../shared/protocol.ts';
@@ -16,6 +17,7 @@ import type { LanguageModel, SoftPrompt } from './language-model.ts';
 import { withoutScores, withoutScoring } from './predict-only.ts';
 import type { ResponseCache } from './response-cache.ts';
 import type { RunFolder, RunStore, RunWriter } from './run-store.ts';
+import { scoringPause } from './scoring-pause.ts';
 import { summarise } from './summarise.ts';
 import { tune } from './tune.ts';
 import { trainingItems } from './tuning-data.ts';
@@ -137,14 +139,15 @@ async function runMode(job: Job, mode: PromptMode): Promise<RunSummary> {
 
 /**
  * The run's notes with what its cache of responses did: how many came from it, and why it could not be used; and how many
- * prompts were too long.
+ * prompts were too long; which metrics have no value.
  */
-function notesOfResponses(
-  { cache, model }: Job,
-  notes: readonly string[],
-  { responses, truncated }: RunSummary,
-): string[] {
-  const all = [...withResponsesNote(notes, responsesNote(responses)), ...(cache?.problems() ?? [])];
+function notesOfResponses({ cache, model }: Job, notes: readonly string[], summary: RunSummary): string[] {
+  const { responses, truncated } = summary;
+  const all = [
+    ...withResponsesNote(notes, responsesNote(responses)),
+    ...(cache?.problems() ?? []),
+    ...missingNotes(summary),
+  ];
   if (truncated)
     all.push(
       `${truncated} ${truncated === 1 ? 'item was' : 'items were'} longer than the model's context of ${model.contextLength} tokens: the beginning was left out, as in lm-evaluation-harness (room for the longest output is kept).`,
@@ -191,12 +194,12 @@ async function executeRun(
     }),
   );
   const secondsSoFar = (): number => (earlier?.seconds ?? 0) + (performance.now() - started) / 1000;
-  const finish = (
+  const finish = async (
     items: Awaited<ReturnType<typeof evaluate>>['items'],
     records: ItemRecord[],
     iterations?: number,
-  ): RunSummary => {
-    const summary = summarise(
+  ): Promise<RunSummary> => {
+    const summary = await summarise(
       scoring,
       items,
       records,
@@ -210,6 +213,7 @@ async function executeRun(
         responses: responses(),
       },
       iterations,
+      scoringPause(hooks, mode),
     );
     return writer.run.predictOnly ? withoutScores(summary) : summary;
   };
@@ -234,12 +238,12 @@ async function executeRun(
     );
     flow.flush();
     await batches.record();
-    return finish(outcome.items, outcome.records);
+    return await finish(outcome.items, outcome.records);
   } catch (thrown) {
     flow.flush();
     // A partial summary, so that the time spent is not lost and a stopped run shows what it has.
     if (seen.length > 0)
-      await writer.saveSummary(finish(await benchmark.items('evaluation'), seen, 0)).catch(() => undefined);
+      await writer.saveSummary(await finish(await benchmark.items('evaluation'), seen, 0)).catch(() => undefined);
     throw thrown;
   }
 }

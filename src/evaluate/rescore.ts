@@ -5,6 +5,7 @@
 import { configurationDigests } from '../benchmark/configuration-digests.ts';
 import { requestsOf } from '../benchmark/requests.ts';
 import type { Benchmark, Item } from '../benchmark/types.ts';
+import { missingNotes } from '../metrics/index.ts';
 import { HumanError, sentenceOf, throwIfCancelled } from '../shared/errors.ts';
 import type { RescoreRequest } from '../shared/protocol.ts';
 import { withResponsesNote } from '../shared/response-words.ts';
@@ -14,6 +15,7 @@ import type { JobHooks, JobRooms } from './job.ts';
 import { predictOnlyNote } from './predict-only.ts';
 import { answeredOf, recordOf } from './records.ts';
 import type { RunFolder, RunStore } from './run-store.ts';
+import { scoringPause } from './scoring-pause.ts';
 import { summarise } from './summarise.ts';
 import { turn } from './turn.ts';
 import { asRun, benchmarkOfRun, type WantedRun } from './wanted-run.ts';
@@ -211,18 +213,22 @@ async function write(
       await turn();
     }
     const { seconds = 0, tuningSeconds = 0, bestStep = null, peakMemoryBytes = null, responses } = old.summary ?? {};
-    const summary = summarise(
+    const summary = await summarise(
       benchmark,
       pairs.map(({ item }) => item),
       records,
       { run: writer.run.id, mode, seconds, tuningSeconds, bestStep, peakMemoryBytes, responses },
+      undefined,
+      scoringPause(hooks, mode),
     );
     await writer.saveSummary(summary);
     const problem = await takeMarks(run.id, writer.run.id, store, pairs, records);
-    await writer.update({
-      status: 'finished',
-      ...(problem !== null && { notes: [...writer.run.notes, `Marks of items were not taken over: ${problem}`] }),
-    });
+    const notes = [
+      ...writer.run.notes,
+      ...missingNotes(summary),
+      ...(problem === null ? [] : [`Marks of items were not taken over: ${problem}`]),
+    ];
+    await writer.update({ status: 'finished', notes });
     await writer.close();
     return summary;
   } catch (thrown) {
@@ -257,7 +263,7 @@ async function takeMarks(
 }
 
 async function describe(
-  { run }: RunFolder,
+  { run, summary }: RunFolder,
   benchmark: Benchmark,
   group: string,
   version: string,
@@ -266,6 +272,8 @@ async function describe(
 ): Promise<WantedRun> {
   const { id, created: _, updated: __, status: ___, message: ____, predictOnly: _____, ...kept } = run;
   const { softPrompt, softPromptDigest, softPromptFrom } = run.settings;
+  // What was said of its metrics is said anew.
+  const outdated = [predictOnlyNote, ...(summary ? missingNotes(summary) : [])];
   const hasSoftPrompt = softPrompt !== null || softPromptDigest !== undefined;
   return {
     ...kept,
@@ -275,7 +283,7 @@ async function describe(
     settings: { ...run.settings, softPromptFrom: softPromptFrom ?? (hasSoftPrompt ? id : null) },
     rescoredFrom: id,
     notes: [
-      ...withResponsesNote(run.notes, null).filter((note) => note !== predictOnlyNote),
+      ...withResponsesNote(run.notes, null).filter((note) => !outdated.includes(note)),
       `Re-scored from the run ${id}: the outputs are its own; provider, times, tokens and memory are those of that run.`,
       ...(left.length > 0
         ? [`Left out, since what is asked of the model has changed: ${namesOf(left.map(({ index }) => index))}.`]

@@ -2,7 +2,7 @@
 
 import { PythonRandom } from '../benchmark/python-random.ts';
 import type { Benchmark, Item } from '../benchmark/types.ts';
-import { bigBenchMeasures, bootstrapIterations, mean, metricScore, scores } from '../metrics/index.ts';
+import { bigBenchMeasures, bootstrapIterations, mean, metricScore, metricTitle, scores } from '../metrics/index.ts';
 import type { ItemRecord, MetricScore, MetricValue, RunSummary } from '../shared/results.ts';
 import { bigBenchRow } from './records.ts';
 
@@ -11,20 +11,25 @@ export type SummaryFacts = Pick<
   'run' | 'mode' | 'seconds' | 'tuningSeconds' | 'bestStep' | 'peakMemoryBytes' | 'responses'
 >;
 
+/** Asked between the steps of what can take minutes, with its name and the share that is done. It may throw. */
+export type PauseIn = (what: string, done: number) => Promise<void> | undefined;
+
 /** How many different answers are tried as the constant one; the commonest golds and outputs come first. */
 const constantCandidates = 200;
 
 /**
  * Scores of the records; items without a record (a stopped run) do not count.
  * @param iterations bootstrap samples for the standard errors of the benchmark file's metrics; 0: none are computed
+ * @param pause between bootstrap samples
  */
-export function summarise(
+export async function summarise(
   benchmark: Benchmark,
   items: readonly Item[],
   records: readonly ItemRecord[],
   facts: SummaryFacts,
   iterations = bootstrapIterations,
-): RunSummary {
+  pause?: PauseIn,
+): Promise<RunSummary> {
   const itemOf = new Map(items.map((item) => [item.index, item]));
   const known = records.flatMap((record) => {
     const item = itemOf.get(record.index);
@@ -67,7 +72,7 @@ export function summarise(
           benchmark.metrics.map((name) => [name, bigBench.find(({ metric }) => metric === name)?.value ?? null]),
         ),
       }),
-    ...(benchmark.metricList && { measures: measures(benchmark, known, iterations) }),
+    ...(benchmark.metricList && { measures: await measures(benchmark, known, iterations, pause) }),
     ...(truncated > 0 && { truncated }),
     promptTokens: known.reduce((sum, { record }) => sum + record.prompt.tokens, 0),
     outputTokens: known.reduce((sum, { record }) => sum + record.outputTokens, 0),
@@ -80,24 +85,28 @@ const randomOf = (seed: number): (() => number) => {
 };
 
 /** The metrics of the benchmark file by filter, in its order. Items of runs of earlier versions have none. */
-function measures(
+async function measures(
   { metricList = [] }: Benchmark,
   known: readonly { record: ItemRecord }[],
   iterations: number,
-): MetricScore[] {
+  pause: PauseIn | undefined,
+): Promise<MetricScore[]> {
   const filters = [...new Set(known.flatMap(({ record }) => record.metrics?.map(({ filter }) => filter) ?? []))];
-  return filters.flatMap((filter) => {
+  const found: MetricScore[] = [];
+  for (const filter of filters) {
     const values = known.flatMap(({ record }): Record<string, MetricValue>[] => {
-      const found = record.metrics?.find((one) => one.filter === filter);
-      return found ? [found.values] : [];
+      const of = record.metrics?.find((one) => one.filter === filter);
+      return of ? [of.values] : [];
     });
-    return metricList.flatMap(({ metric, aggregation, higherIsBetter }) => {
-      const column = values.flatMap((row) => (metric in row ? [row[metric] ?? null] : []));
-      return column.length > 0
-        ? [metricScore({ metric, filter, aggregation, higherIsBetter, values: column }, randomOf, iterations)]
-        : [];
-    });
-  });
+    for (const setting of metricList) {
+      const column = values.flatMap((row) => (setting.metric in row ? [row[setting.metric] ?? null] : []));
+      if (column.length === 0) continue;
+      const title = `standard error of ${metricTitle({ metric: setting.metric, filter })}`;
+      const between = pause && ((done: number): Promise<void> | undefined => pause(title, done));
+      found.push(await metricScore({ ...setting, filter, values: column }, randomOf, iterations, between));
+    }
+  }
+  return found;
 }
 
 function goldAnswers(benchmark: Benchmark, item: Item, record: ItemRecord): string[] {

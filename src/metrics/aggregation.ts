@@ -91,26 +91,34 @@ export function sampleDeviation(values: readonly number[]): number {
 export const meanStandardError = (values: readonly number[]): number =>
   sampleDeviation(values) / Math.sqrt(values.length);
 
+/** Asked between steps of a long computation, with the share that is done; what it returns is waited for. It may throw. */
+export type Pause = (done: number) => Promise<void> | undefined;
+
 /**
  * Standard error of any score by resampling items with replacement (Efron 1979). Drawn as lm-evaluation-harness draws:
  * in batches of up to 1000 samples, the batch's number being the seed of its random source.
  * @param score of a sample, given as positions of items; the list is used again for the next one
  * @param randomOf uniform numbers in [0, 1) for a seed
+ * @param pause between samples, of which there are up to 100,000, each of n items
  */
-export function bootstrapStandardError(
+export async function bootstrapStandardError(
   score: (sample: readonly number[]) => number,
   n: number,
   iterations: number,
   randomOf: (seed: number) => () => number,
-): number {
+  pause?: Pause,
+): Promise<number> {
   const batch = Math.min(1000, iterations);
+  const batches = Math.floor(iterations / batch);
   const found: number[] = [];
   const sample = new Array<number>(n).fill(0);
-  for (let seed = 0; seed < Math.floor(iterations / batch); seed++) {
+  for (let seed = 0; seed < batches; seed++) {
     const random = randomOf(seed);
     for (let i = 0; i < batch; i++) {
       for (let at = 0; at < n; at++) sample[at] = Math.floor(random() * n);
       found.push(score(sample));
+      const paused = pause?.(found.length / (batch * batches));
+      if (paused) await paused;
     }
   }
   return sampleDeviation(found);

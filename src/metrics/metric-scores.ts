@@ -13,6 +13,7 @@ import {
   mean,
   meanStandardError,
   median,
+  type Pause,
   perplexity,
   type WeightedLogLikelihood,
   weightedPerplexity,
@@ -32,6 +33,8 @@ interface Aggregation {
   error?: 'mean' | 'bootstrap';
   /** Most bootstrap samples. */
   iterations?: number;
+  /** Why there is no score of these values; null where that is not known. */
+  missing?(values: readonly MetricValue[]): string | null;
 }
 
 /** NaN for what is no number, as a broken value must not pass for a 0. */
@@ -108,10 +111,28 @@ function ofTexts(metric: CorpusMetric): Aggregation['scorer'] {
 /** Mean of what is a number; NaN where nothing is. */
 const meanOfNumbers = (values: readonly number[]): number => mean(values.filter((value) => !Number.isNaN(value)));
 
-/** F1 of class 1. Null for more than two classes, where scikit-learn refuses it. */
-function binaryF1(items: readonly Classified[]): number | null {
-  const labels = new Set(items.flatMap(({ gold, found }) => [gold, found]));
-  return labels.size > 2 || (labels.size === 2 && !labels.has(1)) ? null : f1(items);
+/** Classes that are right or chosen somewhere, in order. */
+const classesOf = (values: readonly MetricValue[]): number[] =>
+  [...new Set(values.flatMap((value) => pairOf(value).map(asNumber)))].sort((a, b) => a - b);
+
+/** What scikit-learn takes for two classes of which the second is number 1. */
+const isBinary = (labels: readonly number[]): boolean =>
+  labels.length < 2 || (labels.length === 2 && labels.includes(1) && !labels.some(Number.isNaN));
+
+/** F1 of class 1. Null where scikit-learn refuses it. */
+const binaryF1 = (items: readonly Classified[]): number | null =>
+  isBinary([...new Set(items.flatMap(({ gold, found }) => [gold, found]))]) ? f1(items) : null;
+
+/** Why there is no F1: scikit-learn raises an error, and with it the harness ends. */
+function withoutF1(values: readonly MetricValue[]): string | null {
+  const labels = classesOf(values);
+  if (isBinary(labels)) return null;
+  const what = labels.some(Number.isNaN)
+    ? 'the right answers of an item are a list'
+    : labels.length > 2
+      ? `${labels.length} occur among right and chosen ones (${labels.slice(0, 6).join(', ')}${labels.length > 6 ? ', …' : ''})`
+      : `those that occur are ${labels.join(' and ')}`;
+  return `it is of two candidates, 0 and 1, and ${what}. lm-evaluation-harness ends with an error there; \`acc\` and \`mcc\` are for any number of candidates`;
 }
 
 export const aggregations: ReadonlyMap<string, Aggregation> = new Map<string, Aggregation>([
@@ -121,7 +142,7 @@ export const aggregations: ReadonlyMap<string, Aggregation> = new Map<string, Ag
   ['perplexity', { scorer: ofNumbers(perplexity), error: 'bootstrap' }],
   ['weighted_perplexity', { scorer: ofWeights(weightedPerplexity) }],
   ['bits_per_byte', { scorer: ofWeights(bitsPerUnit) }],
-  ['f1', { scorer: ofClasses(binaryF1), error: 'bootstrap' }],
+  ['f1', { scorer: ofClasses(binaryF1), error: 'bootstrap', missing: withoutF1 }],
   ['matthews_corrcoef', { scorer: ofClasses(matthewsCorrelation), error: 'bootstrap' }],
   [
     'brier_score',
@@ -163,35 +184,43 @@ export interface MetricColumn {
 /**
  * Score of a metric and its standard error.
  * @param iterations bootstrap samples; 0: no standard errors
+ * @param pause between bootstrap samples, which can take minutes where there are thousands of items
  */
-export function metricScore(
+export async function metricScore(
   { metric, filter, aggregation, higherIsBetter, values }: MetricColumn,
   randomOf: RandomOf,
   iterations = bootstrapIterations,
-): MetricScore {
+  pause?: Pause,
+): Promise<MetricScore> {
   const row = aggregations.get(aggregation);
   const n = values.length;
   const scorer = row && n > 0 ? row.scorer(values) : () => null;
   const finite = (value: number | null): number | null => (value !== null && Number.isFinite(value) ? value : null);
+  const value = finite(scorer(values.map((_, at) => at)));
   return {
     metric,
     filter,
-    value: finite(scorer(values.map((_, at) => at))),
-    standardError: n > 1 && iterations > 0 ? finite(standardError(row, values, scorer, randomOf, iterations)) : null,
+    value,
+    standardError:
+      value !== null && n > 1 && iterations > 0
+        ? finite(await standardError(row, values, scorer, randomOf, iterations, pause))
+        : null,
     higherIsBetter,
     n,
+    ...(value === null && n > 0 && { missing: row?.missing?.(values) ?? 'it is not finite' }),
   };
 }
 
-function standardError(
+async function standardError(
   row: Aggregation | undefined,
   values: readonly MetricValue[],
   scorer: Scorer,
   randomOf: RandomOf,
   iterations: number,
-): number | null {
+  pause: Pause | undefined,
+): Promise<number | null> {
   if (row?.error === 'mean') return meanStandardError(values.map(asNumber));
   if (row?.error !== 'bootstrap') return null;
   const most = Math.min(iterations, row.iterations ?? iterations);
-  return bootstrapStandardError((sample) => scorer(sample) ?? Number.NaN, values.length, most, randomOf);
+  return bootstrapStandardError((sample) => scorer(sample) ?? Number.NaN, values.length, most, randomOf, pause);
 }

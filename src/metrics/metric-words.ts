@@ -18,6 +18,15 @@ export const formatMetric = ({ value, standardError }: MetricScore): string =>
 export const metricTitle = ({ metric, filter }: Pick<MetricScore, 'metric' | 'filter'>): string =>
   filter === 'none' ? metric : `${metric} (${filter})`;
 
+/** What is said of the metrics that have no value: a sentence for each reason. */
+export function missingNotes({ measures = [] }: Pick<RunSummary, 'measures'>): string[] {
+  const titles = new Map<string, string[]>();
+  for (const score of measures)
+    if (score.missing !== undefined)
+      titles.set(score.missing, [...(titles.get(score.missing) ?? []), `\`${metricTitle(score)}\``]);
+  return [...titles].map(([reason, of]) => `${of.join(', ')} ${of.length > 1 ? 'have' : 'has'} no value: ${reason}.`);
+}
+
 /** The key of lm-evaluation-harness's results: "exact_match,strict-match". */
 export const metricKey = ({ metric, filter }: Pick<MetricScore, 'metric' | 'filter'>): string => `${metric},${filter}`;
 

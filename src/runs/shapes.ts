@@ -150,6 +150,7 @@ const summary = fields({
         standardError: orNull(number),
         higherIsBetter: yesNo,
         n: count,
+        missing: optional(text),
       }),
     ),
   ),

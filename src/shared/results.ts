@@ -69,6 +69,8 @@ export interface MetricScore {
   higherIsBetter: boolean;
   /** Items that count. */
   n: number;
+  /** Why there is no value, as the second half of a sentence ("it is not finite"). */
+  missing?: string;
 }
 
 /** One line of items.jsonl. Written once when the item is finished; never changed. */

@@ -118,7 +118,7 @@ describe.each(oracle.tasks.map((task) => [task.name, task] as const))('%s', (_, 
       const [metric = '', filter = ''] = key.split(',');
       const setting = settings.get(metric);
       if (!setting) throw new Error(`There is no metric ${metric}.`);
-      const score = metricScore({ ...setting, filter, values }, randomOf, oracle.iterations);
+      const score = await metricScore({ ...setting, filter, values }, randomOf, oracle.iterations);
       const error = task.scores[`${metric}_stderr,${filter}`];
       expect(score.n).toBe(task.n);
       same(score.value, task.scores[key], key);

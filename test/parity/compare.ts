@@ -141,7 +141,7 @@ export async function compareRun(run: HarnessRun, rooms: CompareRooms): Promise<
     likelihoods: compareLikelihoods(run, first, byItem),
     outputs: outputs.finding,
     verdicts: verdicts.finding,
-    scores: compareScores(run, benchmark, records, verdicts.tied),
+    scores: await compareScores(run, benchmark, records, verdicts.tied),
   };
 }
 
@@ -313,12 +313,12 @@ function compareVerdicts(
   return { finding, tied };
 }
 
-function compareScores(
+async function compareScores(
   run: HarnessRun,
   benchmark: Benchmark,
   records: readonly ItemRecord[],
   tied: ReadonlySet<number>,
-): Finding {
+): Promise<Finding> {
   const finding: Finding = { of: 0, different: [] };
   if (tied.size > 0) return finding;
   for (const { metric, aggregation, higherIsBetter } of benchmark.metricList ?? [])
@@ -329,7 +329,7 @@ function compareScores(
         const value = record.metrics?.find((entry) => entry.filter === filter)?.values[metric];
         return value === undefined ? [] : [value];
       });
-      const score = metricScore(
+      const score = await metricScore(
         { metric, filter, aggregation, higherIsBetter, values },
         pythonRandom,
         bootstrapIterations,
