@@ -2,7 +2,7 @@
 import { CancelledError } from '../../shared/errors.ts';
 
 /** Milliseconds: a worker answers a cancel message within about this. */
-const longest = 40;
+const longest = 20;
 
 /**
  * For loops of a long computation: lets the event loop turn when it is time, and ends the loop where the user cancelled.
