@@ -18,6 +18,20 @@ export class PythonTuple extends Array<unknown> {
   }
 }
 
+/** A tuple whose entries have names too. */
+export class PythonNamedTuple extends PythonTuple {
+  readonly names = new Map<string, unknown>();
+
+  static named(entries: Readonly<Record<string, unknown>>): PythonNamedTuple {
+    const made = new PythonNamedTuple();
+    for (const [name, entry] of Object.entries(entries)) {
+      made.push(entry);
+      made.names.set(name, entry);
+    }
+    return made;
+  }
+}
+
 /** A value of a Python class without a twin here (datetime, Decimal, bytes): what `str` and `repr` make of it. */
 export class PythonObject {
   /** @param code what `repr` gives */

@@ -12,7 +12,7 @@ import {
   truthy,
   typeName,
 } from './python.ts';
-import { filters, tests } from './template-filters.ts';
+import { filters, filtersOfUndefined } from './template-filters.ts';
 import { methodOf } from './template-methods.ts';
 import { item, operators, slice } from './template-operators.ts';
 import {
@@ -25,6 +25,7 @@ import {
   Undefined,
 } from './template-scope.ts';
 import { nameOf, type Syntax } from './template-syntax.ts';
+import { tests, testsOfUndefined } from './template-tests.ts';
 
 /** `{% break %}` or `{% continue %}` on its way to the loop, with what its round has printed so far. */
 class LoopControl {
@@ -219,17 +220,17 @@ export class Evaluator {
     return names.reduce<unknown>((value, filter) => this.filter(value, filter, scope), text);
   }
 
+  hasFilter(name: string): boolean {
+    return this.extra.has(name) || filters.has(name);
+  }
+
   private filter(operand: unknown, node: Syntax | undefined, scope: Scope): unknown {
     const called = node?.type === 'CallExpression';
     const name = String(called ? node.callee?.value : node?.value);
     const args = called ? this.args(node.args ?? [], scope) : { positional: [], named: new Map() };
-    if (name === 'default' || name === 'd') {
-      const whenFalse = truthy(args.positional[1] ?? args.named.get('boolean'));
-      const missing = operand instanceof Undefined || (whenFalse && !truthy(operand));
-      return missing ? (args.positional[0] ?? args.named.get('default_value') ?? '') : operand;
-    }
     const filter = this.extra.get(name) ?? filters.get(name);
     if (!filter) throw new PythonError(`Softbench has no template filter named "${name}".`);
+    if (filtersOfUndefined.has(name)) return filter(operand, args, this);
     const value = this.defined(operand);
     return filter(value instanceof Undefined && name !== 'tojson' ? '' : value, args, this);
   }
@@ -283,12 +284,10 @@ export class Evaluator {
     const value = this.evaluate(node.operand, scope);
     const called = node.test?.type === 'CallExpression';
     const name = String(called ? node.test?.callee?.value : node.test?.value);
-    if (name === 'defined') return !(value instanceof Undefined);
-    if (name === 'undefined') return value instanceof Undefined;
     const test = tests.get(name);
     if (!test) throw new PythonError(`Softbench has no template test named "${name}".`);
     const args = called ? this.args(node.test?.args ?? [], scope).positional : [];
-    return test(this.defined(value), args[0]);
+    return test(testsOfUndefined.has(name) ? value : this.defined(value), args[0], this);
   }
 
   private unary(node: Syntax, scope: Scope): unknown {

@@ -1,6 +1,6 @@
-/** Jinja2's filters and tests (and lm-evaluation-harness's `regex_replace`). One row each. */
+/** All of Jinja2's filters (and lm-evaluation-harness's `regex_replace`). One row each. */
 import { spaces } from '../shared/whitespace.ts';
-import { fixed, percentFormat } from './percent-format.ts';
+import { percentFormat } from './percent-format.ts';
 import {
   entriesOf,
   equal,
@@ -13,15 +13,18 @@ import {
   PythonTuple,
   repr,
   str,
-  strip,
   truthy,
   typeName,
 } from './python.ts';
+import { pformat } from './python-pprint.ts';
 import { substitute } from './python-regex.ts';
 import type { Evaluator } from './template-evaluator.ts';
+import { htmlFilters } from './template-html-filters.ts';
 import { methodOf } from './template-methods.ts';
+import { numberFilters, numberOf } from './template-number-filters.ts';
 import { compare, item } from './template-operators.ts';
-import { type Arguments, type TemplateFilter, Undefined } from './template-scope.ts';
+import { type Arguments, Namespace, type TemplateFilter, Undefined } from './template-scope.ts';
+import { tests, testsOfUndefined } from './template-tests.ts';
 import { groupBy, textFilters } from './template-text-filters.ts';
 
 type Filter = TemplateFilter;
@@ -39,10 +42,14 @@ const length = (value: unknown): number => {
   throw new PythonError(`object of type '${typeName(value)}' has no len().`);
 };
 
+/** What a method of a text gives. */
+const called = (owner: string, name: string, ...positional: unknown[]): unknown =>
+  methodOf(owner, name)?.({ positional, named: new Map() });
+
 const method =
   (name: string): Filter =>
-  (value, args) =>
-    methodOf(str(value), name)?.(args);
+  (value) =>
+    called(str(value), name);
 
 /** `a.b.0` of an entry; undefined parts give Undefined. */
 function attribute(value: unknown, path: unknown): unknown {
@@ -61,7 +68,7 @@ const folded = (value: unknown, caseSensitive: boolean): unknown =>
 function sorted(values: unknown[], key: (value: unknown) => unknown, reverse: boolean): unknown[] {
   const order = [...values].sort((a, b) => {
     const result = compare(key(a), key(b));
-    if (result === undefined) throw new PythonError(`cannot sort ${typeName(key(a))} with ${typeName(key(b))}.`);
+    if (result === undefined) throw new PythonError(`cannot sort '${typeName(a)}' with '${typeName(b)}'.`);
     return reverse ? -result : result;
   });
   return order;
@@ -70,17 +77,23 @@ function sorted(values: unknown[], key: (value: unknown) => unknown, reverse: bo
 const sort: Filter = (value, args, evaluator) => {
   const by = argument(args, 2, 'attribute') ?? null;
   const caseSensitive = truthy(argument(args, 1, 'case_sensitive'));
+  // Several attributes, separated by commas, count in their order.
+  const paths = typeof by === 'string' ? by.split(',') : [by];
   const key = (entry: unknown): unknown =>
-    folded(by === null ? entry : evaluator.defined(attribute(entry, by)), caseSensitive);
+    by === null
+      ? folded(entry, caseSensitive)
+      : paths.map((path) => folded(evaluator.defined(attribute(entry, path)), caseSensitive));
   return sorted(list(value, evaluator), key, truthy(argument(args, 0, 'reverse')));
 };
 
 const extreme =
   (sign: number): Filter =>
   (value, args, evaluator) => {
-    const by = args.named.get('attribute') ?? null;
+    const by = argument(args, 1, 'attribute') ?? null;
+    const caseSensitive = truthy(argument(args, 0, 'case_sensitive'));
     const entries = list(value, evaluator);
-    const key = (entry: unknown): unknown => folded(by === null ? entry : attribute(entry, by), false);
+    const key = (entry: unknown): unknown =>
+      folded(by === null ? entry : evaluator.defined(attribute(entry, by)), caseSensitive);
     return sorted(entries, key, sign < 0)[0] ?? new Undefined('no items');
   };
 
@@ -107,52 +120,13 @@ const select =
     return list(value, evaluator).filter((entry) => {
       const subject = byAttribute ? attribute(entry, by) : entry;
       let holds: boolean;
-      if (name === 'defined') holds = !(subject instanceof Undefined);
-      else if (name === 'undefined') holds = subject instanceof Undefined;
+      if (name !== undefined && testsOfUndefined.has(str(name))) holds = test?.(subject, other, evaluator) ?? false;
       else if (name === undefined) holds = truthy(evaluator.defined(subject));
-      else if (test) holds = test(evaluator.defined(subject), other);
+      else if (test) holds = test(evaluator.defined(subject), other, evaluator);
       else throw new PythonError(`Softbench has no template test named "${str(name)}".`);
       return holds === keep;
     });
   };
-
-/** Digits of a text in a base from 2 to 36, with or without the base's prefix; null where it is no such number. */
-function inBase(text: string, base: number): number | null {
-  const prefix = { 2: '0b', 8: '0o', 16: '0x' }[base] ?? '';
-  const [, sign = '', bare = ''] = /^([-+]?)(.*)$/.exec(text.toLowerCase()) ?? [];
-  const digits = prefix && bare.startsWith(prefix) ? bare.slice(2) : bare;
-  const known = '0123456789abcdefghijklmnopqrstuvwxyz'.slice(0, base);
-  if (digits === '' || [...digits].some((digit) => !known.includes(digit))) return null;
-  return Number.parseInt(sign + digits, base);
-}
-
-function integer(value: unknown, fallback: unknown, base: number): unknown {
-  if (isNumber(value)) return Math.trunc(Number(value));
-  const source = strip(str(value)).replace(/(?<=[\da-z])_(?=[\da-z])/gi, '');
-  const found = base === 10 ? null : inBase(source, base);
-  if (found !== null) return found;
-  if (base === 10 && /^[-+]?\d+$/.test(source)) return Number(source);
-  return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(source) ? Math.trunc(Number(source)) : fallback;
-}
-
-function floating(value: unknown, fallback: unknown): unknown {
-  if (isNumber(value)) return float(Number(value));
-  const source = strip(str(value));
-  return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(source) ? float(Number(source)) : fallback;
-}
-
-/** Half to even at `digits` decimals, as Python's `round`. */
-function round(value: unknown, args: Arguments): unknown {
-  const digits = Number(argument(args, 0, 'precision') ?? 0);
-  const how = str(argument(args, 1, 'method') ?? 'common');
-  const factor = 10 ** digits;
-  const scaled = Number(value) * factor;
-  if (how === 'ceil' || how === 'floor') return float(Math[how](scaled) / factor);
-  if (digits > 0) return float(Number(fixed(Number(value), digits)));
-  const down = Math.floor(scaled);
-  const half = scaled - down === 0.5;
-  return float((half ? down + (Math.abs(down) % 2) : Math.round(scaled)) / factor);
-}
 
 /** `json.dumps` with sorted keys and HTML-safe characters, as Jinja2's `tojson`. */
 function toJson(value: unknown, indent: number | null): string {
@@ -213,32 +187,52 @@ function indent(value: unknown, args: Arguments): string {
   const width = argument(args, 0, 'width') ?? 4;
   const by = typeof width === 'string' ? width : ' '.repeat(Number(width));
   const [first, blank] = [truthy(argument(args, 1, 'first')), truthy(argument(args, 2, 'blank'))];
-  return str(value)
-    .split('\n')
-    .map((line, i) => ((i === 0 && !first) || (i > 0 && line === '' && !blank) ? line : by + line))
-    .join('\n');
+  const lines = called(`${str(value)}\n`, 'splitlines') as string[];
+  const inner = lines.map((line, at) => (at === 0 || (line === '' && !blank) ? line : by + line));
+  return (first ? by : '') + inner.join('\n');
 }
 
-const escapeHtml: Filter = (value) =>
-  str(value)
-    .replace(/&/g, '&amp;')
-    .replace(/</g, '&lt;')
-    .replace(/>/g, '&gt;')
-    .replace(/'/g, '&#39;')
-    .replace(/"/g, '&#34;');
+/** The attribute, and never the entry of that name. */
+const attr: Filter = (value, args) => {
+  const name = str(argument(args, 0, 'name'));
+  const found = value instanceof Namespace ? value.values.get(name) : methodOf(value, name);
+  return found ?? new Undefined(`'${typeName(value)}' object has no attribute '${name}'`);
+};
 
-const same: Filter = (value) => value;
+/** What stands for an undefined value, or for one that is false where that is asked for. */
+const fallback: Filter = (value, args) => {
+  const whenFalse = truthy(argument(args, 1, 'boolean'));
+  const missing = value instanceof Undefined || (whenFalse && !truthy(value));
+  return missing ? (argument(args, 0, 'default_value') ?? '') : value;
+};
+
+/** Filters that take an undefined value; for all others it is an error. */
+export const filtersOfUndefined: ReadonlySet<string> = new Set(['d', 'default', 'items']);
+
+const unseeded = (name: string): Filter => {
+  return () => {
+    throw new PythonError(
+      `Softbench does not run the template filter "${name}": it draws without a seed, so that no two evaluations would have the same prompts. Draw once, and put the result into the data.`,
+    );
+  };
+};
 
 export const filters: ReadonlyMap<string, Filter> = new Map<string, Filter>([
+  ...numberFilters,
   ...textFilters,
-  ['abs', (value) => (isFloat(value) ? float(Math.abs(Number(value))) : Math.abs(Number(value)))],
+  ...htmlFilters,
+  ['attr', attr],
   ['capitalize', method('capitalize')],
   ['count', (value) => length(value)],
+  ['d', fallback],
+  ['default', fallback],
   [
     'dictsort',
     (value, args) => {
       if (!isDict(value)) throw new PythonError('dictsort needs a dict.');
-      const place = argument(args, 1, 'by') === 'value' ? 1 : 0;
+      const by = argument(args, 1, 'by') ?? 'key';
+      if (by !== 'key' && by !== 'value') throw new PythonError('dictsort: by must be "key" or "value".');
+      const place = by === 'value' ? 1 : 0;
       const caseSensitive = truthy(argument(args, 0, 'case_sensitive'));
       const pairs: unknown[] = entriesOf(value).map((entry) => PythonTuple.from(entry));
       return sorted(
@@ -248,19 +242,18 @@ export const filters: ReadonlyMap<string, Filter> = new Map<string, Filter>([
       );
     },
   ],
-  ['e', escapeHtml],
-  ['escape', escapeHtml],
   ['first', (value, _, evaluator) => list(value, evaluator)[0] ?? new Undefined('No first item, sequence was empty')],
-  ['float', (value, args) => floating(value, argument(args, 0, 'default') ?? float(0))],
-  ['forceescape', escapeHtml],
   ['format', (value, { positional, named }) => formatted(str(value), positional, named)],
-  [
-    'groupby',
-    groupBy(sort, attribute, (a, b, caseSensitive) => equal(folded(a, caseSensitive), folded(b, caseSensitive))),
-  ],
+  ['groupby', groupBy(attribute, (entries, key) => sorted(entries, key, false), folded)],
   ['indent', indent],
-  ['int', (value, args) => integer(value, argument(args, 0, 'default') ?? 0, Number(argument(args, 1, 'base') ?? 10))],
-  ['items', (value) => (isDict(value) ? entriesOf(value).map((entry) => PythonTuple.from(entry)) : [])],
+  [
+    'items',
+    (value) => {
+      if (value instanceof Undefined) return [];
+      if (!isDict(value)) throw new PythonError(`items needs a dict, not '${typeName(value)}'.`);
+      return entriesOf(value).map((entry) => PythonTuple.from(entry));
+    },
+  ],
   [
     'join',
     (value, args, evaluator) => {
@@ -278,6 +271,8 @@ export const filters: ReadonlyMap<string, Filter> = new Map<string, Filter>([
   ['map', map],
   ['max', extreme(-1)],
   ['min', extreme(1)],
+  ['pprint', (value) => pformat(value)],
+  ['random', unseeded('random')],
   [
     'regex_replace',
     (value, args) =>
@@ -290,14 +285,22 @@ export const filters: ReadonlyMap<string, Filter> = new Map<string, Filter>([
   ],
   ['reject', select(false, false)],
   ['rejectattr', select(false, true)],
-  ['replace', (value, args) => methodOf(str(value), 'replace')?.({ positional: args.positional, named: new Map() })],
+  [
+    'replace',
+    (value, args) =>
+      called(
+        str(value),
+        'replace',
+        str(argument(args, 0, 'old')),
+        str(argument(args, 1, 'new')),
+        argument(args, 2, 'count') ?? -1,
+      ),
+  ],
   [
     'reverse',
     (value, _, evaluator) =>
       typeof value === 'string' ? Array.from(value).reverse().join('') : list(value, evaluator).reverse(),
   ],
-  ['round', (value, args) => round(value, args)],
-  ['safe', same],
   ['select', select(true, false)],
   ['selectattr', select(true, true)],
   ['sort', sort],
@@ -306,9 +309,11 @@ export const filters: ReadonlyMap<string, Filter> = new Map<string, Filter>([
     'sum',
     (value, args, evaluator) => {
       const by = argument(args, 0, 'attribute');
-      const numbers = list(value, evaluator).map((entry) => (by === undefined ? entry : attribute(entry, by)));
+      const numbers = list(value, evaluator).map((entry) =>
+        by === undefined || by === null ? entry : evaluator.defined(attribute(entry, by)),
+      );
       const total = numbers.reduce<number>(
-        (sum, entry) => sum + Number(entry),
+        (sum, entry) => sum + numberOf(entry, 'sum'),
         Number(argument(args, 1, 'start') ?? 0),
       );
       return numbers.some(isFloat) ? float(total) : total;
@@ -322,13 +327,15 @@ export const filters: ReadonlyMap<string, Filter> = new Map<string, Filter>([
       return toJson(value, width === undefined || width === null ? null : Number(width));
     },
   ],
-  ['trim', (value, args) => methodOf(str(value), 'strip')?.({ positional: args.positional, named: new Map() })],
+  ['trim', (value, args) => called(str(value), 'strip', argument(args, 0, 'chars') ?? null)],
   [
     'unique',
-    (value, _, evaluator) => {
+    (value, args, evaluator) => {
       const seen: unknown[] = [];
+      const by = argument(args, 1, 'attribute') ?? null;
+      const caseSensitive = truthy(argument(args, 0, 'case_sensitive'));
       return list(value, evaluator).filter((entry) => {
-        const key = folded(entry, false);
+        const key = folded(by === null ? entry : evaluator.defined(attribute(entry, by)), caseSensitive);
         if (seen.some((other) => equal(other, key))) return false;
         seen.push(key);
         return true;
@@ -348,50 +355,3 @@ function formatted(format: string, positional: readonly unknown[], named: Readon
     return name === undefined ? positional[next++] : named.get(name);
   });
 }
-
-type Test = (value: unknown, other: unknown) => boolean;
-const order =
-  (holds: (result: number) => boolean): Test =>
-  (a, b) => {
-    const result = compare(a, b);
-    return result !== undefined && holds(result);
-  };
-
-export const tests: ReadonlyMap<string, Test> = new Map<string, Test>([
-  ['boolean', (value) => typeof value === 'boolean'],
-  ['callable', (value) => typeof value === 'function'],
-  ['divisibleby', (value, other) => Number(value) % Number(other) === 0],
-  ['eq', (a, b) => equal(a, b)],
-  ['equalto', (a, b) => equal(a, b)],
-  ['even', (value) => Number(value) % 2 === 0],
-  ['false', (value) => value === false],
-  ['float', (value) => isFloat(value)],
-  ['ge', order((result) => result >= 0)],
-  ['greaterthan', order((result) => result > 0)],
-  ['gt', order((result) => result > 0)],
-  [
-    'in',
-    (value, container) =>
-      typeof container === 'string'
-        ? container.includes(str(value))
-        : Array.isArray(container)
-          ? container.some((entry) => equal(entry, value))
-          : isDict(container) && entriesOf(container).some(([key]) => equal(key, value)),
-  ],
-  ['integer', (value) => typeof value === 'number' && Number.isInteger(value)],
-  ['iterable', (value) => typeof value === 'string' || Array.isArray(value) || isDict(value)],
-  ['le', order((result) => result <= 0)],
-  ['lessthan', order((result) => result < 0)],
-  ['lower', (value) => str(value) === str(value).toLowerCase()],
-  ['lt', order((result) => result < 0)],
-  ['mapping', (value) => isDict(value)],
-  ['ne', (a, b) => !equal(a, b)],
-  ['none', (value) => value === null],
-  ['number', (value) => isNumber(value)],
-  ['odd', (value) => Math.abs(Number(value) % 2) === 1],
-  ['sameas', (a, b) => Object.is(a, b)],
-  ['sequence', (value) => typeof value === 'string' || Array.isArray(value) || isDict(value)],
-  ['string', (value) => typeof value === 'string'],
-  ['true', (value) => value === true],
-  ['upper', (value) => str(value) === str(value).toUpperCase()],
-]);

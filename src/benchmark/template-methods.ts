@@ -15,6 +15,7 @@ import {
   rightStrip,
   str,
   strip,
+  truthy,
 } from './python.ts';
 import type { Arguments, TemplateFunction } from './template-scope.ts';
 
@@ -22,6 +23,7 @@ type Method<Owner> = (owner: Owner, args: unknown[], named: Map<string, unknown>
 
 /** What `str.splitlines` takes for the end of a line. */
 const lineBreak = '\\r\\n|[\\n\\r\\v\\f\\x1c-\\x1e\\x85\\u2028\\u2029]';
+const linesWithEnds = new RegExp(`(?:(?!${lineBreak})[^])*(?:${lineBreak})|(?:(?!${lineBreak})[^])+$`, 'g');
 
 const whole = (value: unknown, fallback: number): number => (isNumber(value) ? Math.trunc(Number(value)) : fallback);
 const text = (value: unknown, method: string): string => {
@@ -121,8 +123,10 @@ const stringMethods: Record<string, Method<string>> = {
     split(owner, separator ?? named.get('sep'), whole(most ?? named.get('maxsplit'), -1), false),
   rsplit: (owner, [separator, most], named) =>
     split(owner, separator ?? named.get('sep'), whole(most ?? named.get('maxsplit'), -1), true),
-  splitlines: (owner) =>
-    owner === '' ? [] : owner.replace(new RegExp(`(?:${lineBreak})$`), '').split(new RegExp(lineBreak)),
+  splitlines: (owner, [keep], named) => {
+    if (truthy(keep ?? named.get('keepends'))) return owner.match(linesWithEnds) ?? [];
+    return owner === '' ? [] : owner.replace(new RegExp(`(?:${lineBreak})$`), '').split(new RegExp(lineBreak));
+  },
   partition: (owner, [separator]) => {
     const at = owner.indexOf(text(separator, 'partition'));
     return at < 0 ? PythonTuple.from([owner, '', '']) : partition(owner, separator, at);

@@ -8,6 +8,7 @@ import {
   isFloat,
   isNumber,
   PythonError,
+  PythonNamedTuple,
   PythonTuple,
   str,
   typeName,
@@ -16,6 +17,7 @@ import {
 /** `object[key]`; undefined where there is no such entry. */
 export function item(object: unknown, key: unknown): unknown {
   if (typeof object === 'string' || Array.isArray(object)) {
+    if (object instanceof PythonNamedTuple && typeof key === 'string') return object.names.get(key);
     if (!isNumber(key)) return undefined;
     const at = Number(key);
     return typeof object === 'string' ? Array.from(object).at(at) : object.at(at);

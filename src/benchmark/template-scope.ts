@@ -46,6 +46,43 @@ function range({ positional }: Arguments): number[] {
   return Array.from({ length }, (_, i) => start + i * step);
 }
 
+/** `cycler(...)`: `next()` gives its values in turn. */
+function cycler({ positional }: Arguments): Namespace {
+  if (positional.length === 0) throw new PythonError('at least one item has to be provided.');
+  const made = new Namespace();
+  let at = 0;
+  const move = (to: number): void => {
+    at = to % positional.length;
+    made.values.set('current', positional[at]);
+  };
+  move(0);
+  made.values.set('next', () => {
+    const now = positional[at];
+    move(at + 1);
+    return now;
+  });
+  made.values.set('reset', () => {
+    move(0);
+    return null;
+  });
+  return made;
+}
+
+/** `joiner(separator)`: nothing at the first call, the separator at all others. */
+function joiner({ positional, named }: Arguments): TemplateFunction {
+  const separator = positional[0] ?? named.get('sep') ?? ', ';
+  let used = false;
+  return () => {
+    const now = used ? separator : '';
+    used = true;
+    return now;
+  };
+}
+
+function lipsum(): never {
+  throw new PythonError('Softbench does not run lipsum(): it draws its text without a seed.');
+}
+
 export const globals: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['true', true],
   ['True', true],
@@ -54,6 +91,9 @@ export const globals: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['none', null],
   ['None', null],
   ['range', range],
+  ['cycler', cycler],
+  ['joiner', joiner],
+  ['lipsum', lipsum],
   ['dict', ({ named }: Arguments) => new Map(named)],
   [
     'namespace',

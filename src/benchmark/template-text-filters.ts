@@ -1,8 +1,8 @@
 /** Jinja2's filters that lay out texts and lists: widths, wrapping, sizes, parts. One row each. */
-import { entriesOf, isDict, isNumber, PythonError, PythonTuple, repr, str } from './python.ts';
+import { entriesOf, equal, isDict, isNumber, PythonError, PythonNamedTuple, repr, str, truthy } from './python.ts';
 import type { Evaluator } from './template-evaluator.ts';
 import { methodOf } from './template-methods.ts';
-import type { Arguments, TemplateFilter } from './template-scope.ts';
+import { type Arguments, type TemplateFilter, Undefined } from './template-scope.ts';
 
 const given = ({ positional, named }: Arguments, place: number, name: string): unknown =>
   positional[place] ?? named.get(name);
@@ -137,29 +137,32 @@ const wordWrap: TemplateFilter = (value, args) => {
 
 /**
  * Pairs of a value and the entries that have it, in the order of the values.
- * @param sortedBy sorts entries by an attribute, as the `sort` filter does
+ * @param attribute of an entry, which may be undefined
+ * @param sorted in the order of a key; texts that differ in case are alike where `caseSensitive` is not set
  */
 export const groupBy =
   (
-    sort: TemplateFilter,
     attribute: (entry: unknown, path: unknown) => unknown,
-    same: (a: unknown, b: unknown, caseSensitive: boolean) => boolean,
+    sorted: (entries: unknown[], key: (entry: unknown) => unknown) => unknown[],
+    folded: (value: unknown, caseSensitive: boolean) => unknown,
   ): TemplateFilter =>
   (value, args, evaluator: Evaluator) => {
     const by = given(args, 0, 'attribute');
-    const caseSensitive = Boolean(given(args, 2, 'case_sensitive'));
-    const named = new Map<string, unknown>([
-      ['attribute', by],
-      ['case_sensitive', caseSensitive],
-    ]);
+    const otherwise = given(args, 1, 'default') ?? null;
+    const caseSensitive = truthy(given(args, 2, 'case_sensitive'));
+    const groupOf = (entry: unknown): unknown => {
+      const found = attribute(entry, by);
+      return found instanceof Undefined && otherwise !== null ? otherwise : evaluator.defined(found);
+    };
+    const keyOf = (entry: unknown): unknown => folded(groupOf(entry), caseSensitive);
     const groups: { key: unknown; entries: unknown[] }[] = [];
-    for (const entry of sort(value, { positional: [], named }, evaluator) as unknown[]) {
-      const key = attribute(entry, by);
+    for (const entry of sorted([...evaluator.iterate(value)], keyOf)) {
       const last = groups.at(-1);
-      if (last && same(last.key, key, caseSensitive)) last.entries.push(entry);
-      else groups.push({ key, entries: [entry] });
+      if (last && equal(keyOf(last.entries[0]), keyOf(entry))) last.entries.push(entry);
+      // The value is that of the first entry, as it is written there.
+      else groups.push({ key: groupOf(entry), entries: [entry] });
     }
-    return groups.map(({ key, entries }) => PythonTuple.from([key, entries]));
+    return groups.map(({ key, entries }) => PythonNamedTuple.named({ grouper: key, list: entries }));
   };
 
 export const textFilters: readonly (readonly [string, TemplateFilter])[] = [

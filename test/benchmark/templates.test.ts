@@ -4,11 +4,18 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseJson } from '../../src/benchmark/json.ts';
 import { Template, TemplateError } from '../../src/benchmark/template.ts';
+import { filters } from '../../src/benchmark/template-filters.ts';
+import { globals } from '../../src/benchmark/template-scope.ts';
+import { tests } from '../../src/benchmark/template-tests.ts';
 
 const file = join(import.meta.dirname, '..', 'fixtures', 'benchmarks', 'jinja.json');
 const oracle = parseJson(readFileSync(file, 'utf8')) as {
   fields: Record<string, unknown>;
   cases: { template: string; text?: string; error?: string }[];
+  /** All names that Jinja2 has of itself. */
+  filters: string[];
+  tests: string[];
+  globals: string[];
 };
 
 describe('as Jinja2', () => {
@@ -16,6 +23,22 @@ describe('as Jinja2', () => {
     const render = (): string => new Template(template).render(oracle.fields);
     if (text === undefined) expect(render).toThrow(TemplateError);
     else expect(render()).toBe(text);
+  });
+});
+
+describe('every built-in name of Jinja2 is here', () => {
+  test.each(oracle.filters)('filter %s', (name) => expect([...filters.keys()]).toContain(name));
+  test.each(oracle.tests)('test %s', (name) => expect([...tests.keys()]).toContain(name));
+  test.each(oracle.globals)('global %s', (name) => expect([...globals.keys()]).toContain(name));
+});
+
+describe('what draws without a seed, and what nothing marks, is refused with the reason', () => {
+  test.each([
+    ['{{ choices | random }}', 'the template filter "random": it draws without a seed'],
+    ['{{ lipsum() }}', 'lipsum(): it draws its text without a seed'],
+    ["{{ ('<' | e) is escaped }}", 'no template test named "escaped"'],
+  ])('%s', (template, message) => {
+    expect(() => new Template(template).render(oracle.fields)).toThrow(message);
   });
 });
 

@@ -81,6 +81,7 @@ def harness():
 
 def templates():
     from jinja2 import BaseLoader, Environment, StrictUndefined
+    from jinja2.defaults import DEFAULT_FILTERS, DEFAULT_NAMESPACE, DEFAULT_TESTS
 
     environment = Environment(loader=BaseLoader, undefined=StrictUndefined, keep_trailing_newline=True)
     environment.filters["regex_replace"] = lambda string, pattern, repl, count=0: re.sub(pattern, repl, string, count=count)
@@ -91,7 +92,9 @@ def templates():
             results.append({"template": template, "text": environment.from_string(template).render(**cases["fields"])})
         except Exception as error:
             results.append({"template": template, "error": f"{type(error).__name__}: {error}"})
-    write("jinja.json", {"fields": cases["fields"], "cases": results})
+    built_in = {"filters": DEFAULT_FILTERS, "tests": DEFAULT_TESTS, "globals": DEFAULT_NAMESPACE}
+    names = {kind: sorted(table) for kind, table in built_in.items()}
+    write("jinja.json", {"fields": cases["fields"], "cases": results, **names})
 
 
 def python():
