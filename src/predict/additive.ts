@@ -5,7 +5,7 @@
  */
 import { learnSizes } from './features.ts';
 import { solveRidge } from './ridge-solver.ts';
-import { type Turn, turns } from './turn.ts';
+import { inTurns, stepwise, type Turn, turns } from './turn.ts';
 import type { Configuration, FittedPredictor, Predictor, ScoreRecord } from './types.ts';
 
 /** What has an effect of its own, the general in front of the particular. */
@@ -42,15 +42,19 @@ export async function fitAdditive(
   await turn();
   const names = levels.map(() => new Map<string, number>());
   let effects = 0;
-  const indicators = levels.map((level, at) => {
+  const indicators: Int32Array[] = [];
+  for (const [at, level] of levels.entries()) {
     const known = names[at] as Map<string, number>;
-    return Int32Array.from(records, (record) => {
+    const of = new Int32Array(records.length);
+    const number = (record: ScoreRecord, i: number): void => {
       const key = level(record);
       const effect = known.get(key) ?? effects++;
       known.set(key, effect);
-      return effect;
-    });
-  });
+      of[i] = effect;
+    };
+    await inTurns(stepwise(records, number), turn);
+    indicators.push(of);
+  }
   const { intercept, weights } = await solveRidge(
     { effects, indicators, numbers: sizes.map((size) => Float64Array.from(records, size)) },
     Float64Array.from(records, ({ score }) => score),

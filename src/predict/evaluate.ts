@@ -1,8 +1,8 @@
 /** How well predictors predict what they have not seen: k folds, RMSE and R², by task and by family. */
 import { type Fit, fitOf, type MeanAndSd, meanAndSd } from './fit.ts';
 import { noiseCeiling } from './noise.ts';
-import { type Split, type SplitName, type SplitOptions, splitRecords } from './splits.ts';
-import { predictInTurns, turns } from './turn.ts';
+import { type Split, type SplitName, type SplitOptions, splitSteps } from './splits.ts';
+import { inTurns, predictInTurns, type Steps, stepwise, turns } from './turn.ts';
 import type { Predictor, ScoreRecord } from './types.ts';
 
 /** A record that was held out, and what was predicted for it. */
@@ -52,12 +52,12 @@ export async function evaluatePredictors(
   name: SplitName,
   { folds, seed, fitSeed = 0, signal, progress }: EvaluationOptions = {},
 ): Promise<Evaluation> {
-  const split = splitRecords(records, name, {
-    ...(folds !== undefined && { folds }),
-    ...(seed !== undefined && { seed }),
-  });
-  const evaluations: PredictorEvaluation[] = [];
   const turn = turns(signal);
+  const split = await inTurns(
+    splitSteps(records, name, { ...(folds !== undefined && { folds }), ...(seed !== undefined && { seed }) }),
+    turn,
+  );
+  const evaluations: PredictorEvaluation[] = [];
   const parts = split.folds.length * predictors.length;
   for (const predictor of predictors) {
     const heldOut: HeldOut[] = [];
@@ -77,7 +77,7 @@ export async function evaluatePredictors(
       for (const [at, record] of test.entries()) heldOut.push({ record, fold, predicted: predicted[at] ?? Number.NaN });
       progress?.((done + 1) / parts);
     }
-    evaluations.push(summarised(records, predictor, split, heldOut, seconds));
+    evaluations.push(await inTurns(summarised(records, predictor, split, heldOut, seconds), turn));
   }
   return {
     split,
@@ -86,30 +86,37 @@ export async function evaluatePredictors(
   };
 }
 
-function summarised(
+function* summarised(
   records: readonly ScoreRecord[],
   { name, title }: Predictor,
   split: Split,
   heldOut: HeldOut[],
   seconds: number,
-): PredictorEvaluation {
+): Steps<PredictorEvaluation> {
   const measured = (some: readonly HeldOut[]): Fit =>
     fitOf(
       some.map(({ record }) => records[record]?.score ?? Number.NaN),
       some.map(({ predicted }) => predicted),
     );
-  const by = (key: (record: ScoreRecord) => string): Map<string, Fit> => {
-    const groups = new Map<string, HeldOut[]>();
-    for (const one of heldOut) {
+  function* by<Key>(key: (record: ScoreRecord, one: HeldOut) => Key): Steps<Map<Key, Fit>> {
+    const groups = new Map<Key, HeldOut[]>();
+    yield* stepwise(heldOut, (one) => {
       const record = records[one.record];
-      if (!record) continue;
-      const group = groups.get(key(record));
+      if (!record) return;
+      const name = key(record, one);
+      const group = groups.get(name);
       if (group) group.push(one);
-      else groups.set(key(record), [one]);
+      else groups.set(name, [one]);
+    });
+    const fits = new Map<Key, Fit>();
+    for (const [name, members] of groups) {
+      fits.set(name, measured(members));
+      yield;
     }
-    return new Map([...groups].map(([key, members]) => [key, measured(members)]));
-  };
-  const folds = split.folds.map((_, fold) => measured(heldOut.filter((one) => one.fold === fold)));
+    return fits;
+  }
+  const byFold = yield* by((_, { fold }) => fold);
+  const folds = split.folds.map((_, fold) => byFold.get(fold) ?? measured([]));
   return {
     predictor: name,
     title,
@@ -117,8 +124,8 @@ function summarised(
     r2: meanAndSd(folds.map(({ r2 }) => r2)),
     rmse: meanAndSd(folds.map(({ rmse }) => rmse)),
     pooled: measured(heldOut),
-    perTask: by(({ subtask }) => subtask),
-    perFamily: by(({ family }) => family),
+    perTask: yield* by(({ subtask }) => subtask),
+    perFamily: yield* by(({ family }) => family),
     heldOut,
     seconds,
   };

@@ -5,6 +5,7 @@
  */
 import { columnOf } from './columns.ts';
 import type { HeldOut } from './evaluate.ts';
+import { atOnce, type Steps, stepwise } from './turn.ts';
 import type { Configuration, ScoreRecord } from './types.ts';
 
 export interface HeldOutError {
@@ -26,22 +27,25 @@ export interface Intervals {
 }
 
 /** The error that `confidence` of new ones stay below: of n errors the ⌈confidence (n + 1)⌉-th; null where n is too small. */
-export function conformalQuantile(errors: readonly number[]): number | null {
+export function conformalQuantile(errors: ArrayLike<number>): number | null {
   const sorted = Float64Array.from(errors).sort();
   return sorted[Math.ceil(confidence * (sorted.length + 1)) - 1] ?? null;
 }
 
-export function conformalIntervals(errors: readonly HeldOutError[]): Intervals {
+export const conformalIntervals = (errors: readonly HeldOutError[]): Intervals => atOnce(intervalSteps(errors));
+
+/** The same in steps. */
+export function* intervalSteps(errors: readonly HeldOutError[]): Steps<Intervals> {
   const columns = new Map<string, { n: number; squares: number }>();
   let total = 0;
-  for (const { configuration, error } of errors) {
+  yield* stepwise(errors, ({ configuration, error }) => {
     const key = columnOf(configuration);
     const column = columns.get(key) ?? { n: 0, squares: 0 };
     column.n++;
     column.squares += error * error;
     columns.set(key, column);
     total += error * error;
-  }
+  });
   const usual = total / Math.max(1, errors.length);
   const scale = (squares: number, n: number): number =>
     Math.max(leastScale, Math.sqrt(Math.max(0, squares + priorErrors * usual) / (n + priorErrors)));
@@ -50,7 +54,11 @@ export function conformalIntervals(errors: readonly HeldOutError[]): Intervals {
     return without === undefined ? scale(squares, n) : scale(squares - without * without, n - 1);
   };
   // An error is measured by the others of its column, as a new one will be.
-  const quantile = conformalQuantile(errors.map(({ configuration, error }) => error / scaleOf(configuration, error)));
+  const relative = new Float64Array(errors.length);
+  yield* stepwise(errors, ({ configuration, error }, at) => {
+    relative[at] = error / scaleOf(configuration, error);
+  });
+  const quantile = conformalQuantile(relative);
   return { halfWidth: (configuration) => (quantile === null ? null : quantile * scaleOf(configuration)) };
 }
 
@@ -67,29 +75,33 @@ export interface Coverage {
  * Share of held-out scores within intervals that are made of the held-out errors of the other folds.
  * @param heldOut of one predictor, of several folds; null for fewer
  */
-export function measuredCoverage(records: readonly ScoreRecord[], heldOut: readonly HeldOut[]): Coverage | null {
+export const measuredCoverage = (records: readonly ScoreRecord[], heldOut: readonly HeldOut[]): Coverage | null =>
+  atOnce(coverageSteps(records, heldOut));
+
+/** The same in steps. */
+export function* coverageSteps(records: readonly ScoreRecord[], heldOut: readonly HeldOut[]): Steps<Coverage | null> {
   const folds = new Map<number, HeldOutError[]>();
-  for (const { record, fold, predicted } of heldOut) {
+  yield* stepwise(heldOut, ({ record, fold, predicted }) => {
     const configuration = records[record];
-    if (!configuration) continue;
+    if (!configuration) return;
     const errors = folds.get(fold) ?? [];
     errors.push({ configuration, error: Math.abs(configuration.score - predicted) });
     folds.set(fold, errors);
-  }
+  });
   if (folds.size < 2) return null;
   let within = 0;
   let n = 0;
   let width = 0;
   for (const [fold, errors] of folds) {
-    const { halfWidth } = conformalIntervals([...folds].flatMap(([other, some]) => (other === fold ? [] : some)));
-    for (const { configuration, error } of errors) {
+    const { halfWidth } = yield* intervalSteps([...folds].flatMap(([other, some]) => (other === fold ? [] : some)));
+    yield* stepwise(errors, ({ configuration, error }) => {
       const half = halfWidth(configuration);
-      if (half === null) continue;
+      if (half === null) return;
       n++;
       width += half;
       // Rounding makes no score leave its interval.
       if (error <= half + 1e-12) within++;
-    }
+    });
   }
   return n === 0 ? null : { share: within / n, n, halfWidth: width / n };
 }

@@ -1,7 +1,7 @@
 /** What the additive baseline, with the sizes of models, leaves, as a table of models × columns (a subtask in one setting by one metric). */
 import { fitAdditiveBySize } from './additive.ts';
 import { columnOf, rowOf } from './columns.ts';
-import { predictInTurns, type Turn } from './turn.ts';
+import { inTurns, predictInTurns, stepwise, type Turn } from './turn.ts';
 import type { Configuration, FittedPredictor, ScoreRecord } from './types.ts';
 
 export interface ResidualTable {
@@ -39,7 +39,7 @@ export async function residualTable(records: readonly ScoreRecord[], turn: Turn)
     ofRow: [],
     ofColumn: [],
   };
-  for (const [i, record] of records.entries()) {
+  const add = (record: ScoreRecord, i: number): void => {
     const row = numbered(rows, rowOf(record), () => {
       table.rowExamples.push(record);
       table.ofRow.push([]);
@@ -51,7 +51,8 @@ export async function residualTable(records: readonly ScoreRecord[], turn: Turn)
     const value = record.score - (expected[i] ?? 0);
     table.ofRow[row]?.push({ at: column, value });
     table.ofColumn[column]?.push({ at: row, value });
-  }
+  };
+  await inTurns(stepwise(records, add), turn);
   return table;
 }
 

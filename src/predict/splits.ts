@@ -5,6 +5,7 @@
  */
 import { NumpyRandom } from '../benchmark/numpy-random.ts';
 import { HumanError } from '../shared/errors.ts';
+import { atOnce, type Steps, sortSteps, stepwise } from './turn.ts';
 import type { Configuration } from './types.ts';
 
 export const splitNames = ['L1', 'L2.1', 'L2.2', 'L3', 'L4', 'family', 'task'] as const;
@@ -112,14 +113,18 @@ const fewGroups = 5;
  * random_state=seed)` over the sorted group keys, then `train_test_split(…, test_size=1/9, random_state=seed)`).
  * @throws HumanError where there are fewer groups than two, or fewer than folds
  */
-export function splitRecords(
+export const splitRecords = (records: readonly Configuration[], name: SplitName, options: SplitOptions = {}): Split =>
+  atOnce(splitSteps(records, name, options));
+
+/** The same in steps. */
+export function* splitSteps(
   records: readonly Configuration[],
   name: SplitName,
   { folds = 10, seed = 42 }: SplitOptions = {},
-): Split {
+): Steps<Split> {
   const row = splitTable.find((one) => one.name === name);
   if (!row) throw new Error(`There is no split ${name}.`);
-  const { groupOf, keys } = groupsOf(records, row.key);
+  const { groupOf, keys } = yield* groupsOf(records, row.key);
   const groups = keys.length;
   if (groups < 2)
     throw new HumanError(
@@ -139,27 +144,29 @@ export function splitRecords(
   if (row.leaveOneOut && groups < fewGroups)
     notes.push(`There are ${groups} groups only: the mean over them says little about another one.`);
   const held = row.leaveOneOut ? Array.from({ length: groups }, (_, group) => [group]) : kFold(groups, parts, seed);
-  return {
-    name,
-    title: row.title,
-    question: row.question,
-    groups,
-    folds: held.map((test, at) => {
-      const roles = new Uint8Array(groups);
-      for (const group of test) roles[group] = 2;
-      const rest = Array.from({ length: groups }, (_, group) => group).filter((group) => roles[group] === 0);
-      for (const group of developmentGroups(rest, seed)) roles[group] = 1;
-      const pick = (role: number): Int32Array =>
-        Int32Array.from(groupOf.keys()).filter((record) => roles[groupOf[record] ?? 0] === role);
-      return {
-        name: row.leaveOneOut ? (keys[at] ?? []).join(' · ') : `fold ${at + 1}`,
-        train: pick(0),
-        development: pick(1),
-        test: pick(2),
-      };
-    }),
-    notes,
-  };
+  const made: Fold[] = [];
+  for (const [at, test] of held.entries()) {
+    const roles = new Uint8Array(groups);
+    for (const group of test) roles[group] = 2;
+    const rest = Array.from({ length: groups }, (_, group) => group).filter((group) => roles[group] === 0);
+    for (const group of developmentGroups(rest, seed)) roles[group] = 1;
+    const parts: [number[], number[], number[]] = [[], [], []];
+    for (let record = 0; record < groupOf.length; record++)
+      parts[roles[groupOf[record] ?? 0] as 0 | 1 | 2].push(record);
+    const [train, development, tested] = parts.map((part) => Int32Array.from(part)) as [
+      Int32Array,
+      Int32Array,
+      Int32Array,
+    ];
+    made.push({
+      name: row.leaveOneOut ? (keys[at] ?? []).join(' · ') : `fold ${at + 1}`,
+      train,
+      development,
+      test: tested,
+    });
+    yield;
+  }
+  return { name, title: row.title, question: row.question, groups, folds: made, notes };
 }
 
 /** Groups that are held out, fold by fold: scikit-learn's KFold with shuffling. */
@@ -182,19 +189,19 @@ function developmentGroups(rest: readonly number[], seed: number): number[] {
 }
 
 /** Numbers the groups by their keys, sorted part by part: numbers by size, texts by code unit, missing ones last. */
-function groupsOf(
+function* groupsOf(
   records: readonly Configuration[],
   key: (of: Configuration) => KeyPart[],
-): { groupOf: Int32Array; keys: KeyPart[][] } {
+): Steps<{ groupOf: Int32Array; keys: KeyPart[][] }> {
   const found = new Map<string, { key: KeyPart[]; records: number[] }>();
-  for (const [at, record] of records.entries()) {
+  yield* stepwise(records, (record, at) => {
     const parts = key(record);
     const text = JSON.stringify(parts);
     const group = found.get(text);
     if (group) group.records.push(at);
     else found.set(text, { key: parts, records: [at] });
-  }
-  const sorted = [...found.values()].sort((a, b) => compareKeys(a.key, b.key));
+  });
+  const sorted = yield* sortSteps([...found.values()], (a, b) => compareKeys(a.key, b.key));
   const groupOf = new Int32Array(records.length);
   for (const [group, { records: members }] of sorted.entries()) for (const at of members) groupOf[at] = group;
   return { groupOf, keys: sorted.map((one) => one.key) };

@@ -1,5 +1,6 @@
 /** A mean of two predictors whose weights the records decide, where there are enough of them. */
 import { withDevelopment } from './development.ts';
+import { predictInTurns, turns } from './turn.ts';
 import type { Predictor, ScoreRecord } from './types.ts';
 
 /** Below this, a network learns worse than what sees a table as a matrix, and records are too few to set some aside. */
@@ -23,7 +24,12 @@ export function weighed(main: Predictor, other: Predictor, least = leastRecords)
       });
       const first = await other.fit(training, { ...settings(0), development });
       const second = await main.fit(training, settings(0.5));
-      const weight = shareOfFirst(development, first.predict(development), second.predict(development));
+      const turn = turns(signal);
+      const weight = shareOfFirst(
+        development,
+        await predictInTurns(first, development, turn),
+        await predictInTurns(second, development, turn),
+      );
       const { taskVectors } = second;
       return {
         predict(configurations) {
