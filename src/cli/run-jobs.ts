@@ -137,7 +137,11 @@ async function resumed(args: Given, request: JobRequest): Promise<JobRequest> {
   const asked = args.text('resume');
   if (asked === undefined) return request;
   const { runs } = await openRunStore(request.storeFolder).list();
-  if (asked === 'last') return { ...request, group: resumableGroup(runs, request) ?? request.group };
+  if (asked === 'last') {
+    const group = resumableGroup(runs, request);
+    if (group === null) throw nothingToResume([request], request.storeFolder, ` in ${request.modes.join(', ')} mode`);
+    return { ...request, group };
+  }
   const ofJob = runs.filter(({ run }) => baseOf(run.group) === baseOf(asked));
   const found = ofJob.find(({ run }) => run.group === asked) ?? ofJob.find((folder) => isOf(folder, request));
   if (found) return { ...request, group: found.run.group };
@@ -159,8 +163,8 @@ async function groupsOf(
   }
   const folder = storeFolder(args);
   const { runs } = await openRunStore(folder).list();
-  const newest = runs.find((one) => one.run.status !== 'finished' && subjects.some((subject) => isOf(one, subject)));
-  const base = asked === 'last' ? baseOf(newest?.run.group ?? newGroup()) : baseOf(asked);
+  const base = asked === 'last' ? lastBase(runs, subjects) : baseOf(asked);
+  if (base === null) throw nothingToResume(subjects, folder);
   const before = runs.filter(({ run }) => baseOf(run.group) === base);
   if (asked !== 'last' && before.length === 0) throw noJob(asked, runs, folder);
   const taken = new Set(before.map(({ run }) => run.group));
@@ -175,6 +179,30 @@ async function groupsOf(
       return `${base}.${number}`;
     },
   };
+}
+
+/** Of the newest job with something left to do: a run that is not finished, or one of several jobs that did not begin. */
+function lastBase(runs: readonly RunFolder[], subjects: readonly Subject[]): string | null {
+  const own = runs.filter((one) => subjects.some((subject) => isOf(one, subject)));
+  const unfinished = own.find(({ run }) => run.status !== 'finished');
+  if (unfinished) return baseOf(unfinished.run.group);
+  const base = own.map(({ run }) => run.group).find((group) => baseOf(group) !== group);
+  const begun = own.filter(({ run }) => base !== undefined && baseOf(run.group) === baseOf(base));
+  return base !== undefined && subjects.some((subject) => !begun.some((one) => isOf(one, subject)))
+    ? baseOf(base)
+    : null;
+}
+
+function nothingToResume(subjects: readonly Subject[], folder: string, where = ''): HumanError {
+  const [only] = subjects;
+  const what = only && subjects.length === 1 ? nameOf(only) : 'these benchmarks and models';
+  return new HumanError(
+    'bad-input',
+    `There is nothing to resume: no run of ${what}${where} in ${folder} is unfinished.`,
+    {
+      todo: 'Leave --resume out: what is finished is not run again.',
+    },
+  );
 }
 
 const baseOf = (group: string): string => group.replace(/\.\d+$/, '');

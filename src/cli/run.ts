@@ -1,5 +1,5 @@
 /** From arguments to an exit code: finds the command, reads its options, shows its help, prints its error. */
-import { asError, HumanError, sentenceOf } from '../shared/errors.ts';
+import { asError, type ErrorKind, HumanError, sentenceOf } from '../shared/errors.ts';
 import { nearest, optionHelp, readArguments } from './arguments.ts';
 import { type Command, exitCodes } from './command.ts';
 import { commands } from './commands.ts';
@@ -38,6 +38,9 @@ export async function runCommandLine(argv: readonly string[], surroundings: Surr
   }
 }
 
+/** What is to be changed before it is worth another try is an argument or a file. */
+const inputKinds: ReadonlySet<ErrorKind> = new Set(['bad-input', 'missing', 'unsupported']);
+
 function fail(thrown: unknown, terminal: Terminal, debug: boolean): number {
   const { stderr } = terminal.surroundings;
   const isHuman = thrown instanceof HumanError;
@@ -48,7 +51,7 @@ function fail(thrown: unknown, terminal: Terminal, debug: boolean): number {
     terminal.printJson({ error: { kind: isHuman ? thrown.kind : 'internal', message: sentenceOf(thrown) } });
   if (!isHuman) return exitCodes.failed;
   if (thrown.kind === 'cancelled') return exitCodes.stopped;
-  return thrown.kind === 'bad-input' || thrown.kind === 'missing' ? exitCodes.badInput : exitCodes.failed;
+  return inputKinds.has(thrown.kind) ? exitCodes.badInput : exitCodes.failed;
 }
 
 /** The command whose name the first one or two words are. */
@@ -97,7 +100,7 @@ function generalHelp(): string {
     '  --version  print the version',
     '  --help     this help; "softbench COMMAND --help" has the options of a command',
     '',
-    'Exit codes: 0 done, 1 failed, 2 wrong arguments or files, 130 stopped (Ctrl-C).',
+    'Exit codes: 0 done, 1 failed, 2 arguments or files that are wrong or not supported, 130 stopped (Ctrl-C).',
   ].join('\n');
 }
 

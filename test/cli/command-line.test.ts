@@ -75,6 +75,10 @@ describe('arguments', () => {
     [['tune', 'sums.yaml', '--model', 'm', '--threads', '99999'], '--threads is 99999; this machine runs'],
     [['tune', 'sums.yaml', '--model', 'm', '--resume', 'x', '--fresh'], '--fresh and --resume exclude each other.'],
     [['tune', 'sums.yaml', '--model', 'm', '--resume', 'never'], 'There is no job "never"'],
+    [
+      ['evaluate', 'sums.yaml', '--model', 'm', '--resume', 'last'],
+      'There is nothing to resume: no run of sums.yaml on m in zero-shot mode in ',
+    ],
     [['runs', 'show', 'nothing'], 'There is no run or job "nothing"'],
   ])('%j is refused with exit code 2 and says why', async (args, message) => {
     const { code, stdout, stderr } = await softbench(args);
@@ -139,6 +143,15 @@ describe('a job', () => {
     expect(await run([])).toBe(first);
     expect(await run(['--fresh'])).not.toBe(first);
     expect(await run(['--limit', '5'])).not.toBe(first);
+  });
+
+  it('that is finished is not resumed, and no other is begun', async () => {
+    const job = ['evaluate', 'sums.yaml', '--model', 'm'];
+    await softbench(job);
+    const { code, stderr } = await softbench([...job, '--resume', 'last']);
+    expect(stderr).toContain('Leave --resume out: what is finished is not run again.');
+    expect(code).toBe(2);
+    expect(await readdir(join(folder, '.softbench', 'runs'))).toHaveLength(1);
   });
 
   it('stops at Ctrl-C with exit code 130, and resumes to the same result', async () => {

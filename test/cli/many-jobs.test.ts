@@ -120,6 +120,19 @@ describe('several benchmarks and models', () => {
     expect(await readdir(join(folder, '.softbench', 'runs'))).toHaveLength(2);
   });
 
+  it('resume the last: one that did not begin is left to do, and then nothing', async () => {
+    const args = ['evaluate', 'sums.yaml', 'more.yaml', '--model', 'm'];
+    await softbench(args);
+    const runs = join(folder, '.softbench', 'runs');
+    const second = (await readdir(runs)).find((name) => name.includes('more')) ?? '';
+    await rm(join(runs, second), { recursive: true });
+    const { value } = await json([...args, '--resume', 'last']);
+    expect(value.jobs).toHaveLength(2);
+    const again = await softbench([...args, '--resume', 'last']);
+    expect(again.stderr).toContain('There is nothing to resume: no run of these benchmarks and models in ');
+    expect(again.code).toBe(2);
+  });
+
   it.each([
     [['--tasks', 'sums.yaml,none.yaml', '--model', 'm'], 'There is no benchmark file'],
     [['--tasks', 'sums.yaml,more.yaml', '--model', 'm', '--report', 'r.html'], '--report writes the results of one'],
