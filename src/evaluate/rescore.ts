@@ -109,12 +109,14 @@ async function plan(
 /** The item's record with all that depends on scoring made anew. */
 function scoredAgain(benchmark: Benchmark, item: Item, record: ItemRecord): ItemRecord {
   const answered = answeredOf(record);
-  return recordOf(benchmark, item, { ...answered, outputs: answered.outputs.slice(0, benchmark.repeats ?? 1) });
+  // What the file asks for no more is in the old run: likelihoods alone have no format, and nothing that was read.
+  const outputs = benchmark.generates === false ? [] : answered.outputs.slice(0, benchmark.repeats ?? 1);
+  return recordOf(benchmark, item, { ...answered, outputs });
 }
 
 /** Other stop markers or another length would have given other outputs. */
 function checkGeneration(run: RunFile, benchmark: Benchmark, records: readonly ItemRecord[]): void {
-  if (!records.some(({ generated }) => generated !== false)) return;
+  if (benchmark.generates === false || !records.some(({ generated }) => generated !== false)) return;
   const before = run.settings.generation;
   const now = benchmark.generation;
   const names = { until: 'stop markers', maxNewTokens: 'longest output', temperature: 'temperature' } as const;
@@ -271,7 +273,8 @@ async function describe(
   left: readonly Unfit[],
 ): Promise<WantedRun> {
   const { id, created: _, updated: __, status: ___, message: ____, predictOnly: _____, ...kept } = run;
-  const { softPrompt, softPromptDigest, softPromptFrom } = run.settings;
+  const { generates: ______, ...settings } = run.settings;
+  const { softPrompt, softPromptDigest, softPromptFrom } = settings;
   // What was said of its metrics is said anew.
   const outdated = [predictOnlyNote, ...(summary ? missingNotes(summary) : [])];
   const hasSoftPrompt = softPrompt !== null || softPromptDigest !== undefined;
@@ -280,11 +283,18 @@ async function describe(
     softbench: version,
     group,
     benchmark: await benchmarkOfRun(benchmark, items),
-    settings: { ...run.settings, softPromptFrom: softPromptFrom ?? (hasSoftPrompt ? id : null) },
+    settings: {
+      ...settings,
+      softPromptFrom: softPromptFrom ?? (hasSoftPrompt ? id : null),
+      ...(benchmark.generates === false && { generates: false as const }),
+    },
     rescoredFrom: id,
     notes: [
       ...withResponsesNote(run.notes, null).filter((note) => !outdated.includes(note)),
       `Re-scored from the run ${id}: the outputs are its own; provider, times, tokens and memory are those of that run.`,
+      ...(benchmark.generates === false && run.settings.generates !== false
+        ? [`The benchmark file asks for likelihoods only: the outputs of the run ${id} are not read.`]
+        : []),
       ...(left.length > 0
         ? [`Left out, since what is asked of the model has changed: ${namesOf(left.map(({ index }) => index))}.`]
         : []),

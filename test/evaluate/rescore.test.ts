@@ -196,6 +196,24 @@ describe('likelihoods', () => {
     expect(is?.[0]?.likelihoods).toHaveLength(3);
   });
 
+  it('alone are shown where the file asks for nothing else now: what an evaluation with it would have given', async () => {
+    const [before] = await run(withChoices());
+    const alone = withChoices({ generates: false, generation: { ...sumsBenchmark().generation, until: ['.'] } });
+    const [after] = await again(alone, [before?.run ?? '']);
+    const [fresh] = await run(alone, { reuseFinished: false, group: 'fresh' });
+    expect(before?.scores.F.n).toBe(12);
+    expect(after?.scores.F).toMatchObject({ value: null, n: 0 });
+    expect(after?.scores).toEqual(fresh?.scores);
+    const [is, was] = await Promise.all([after, fresh].map((summary) => store().readItems(summary?.run ?? '')));
+    expect(is).toEqual(was);
+    const { run: written } = await store().read(after?.run ?? '');
+    expect(written.settings.generates).toBe(false);
+    expect(written.notes.join(' ')).toContain(`the outputs of the run ${before?.run} are not read`);
+    // And so it stays when it is scored again.
+    const [third] = await again(alone, [after?.run ?? '']);
+    expect(third?.scores).toEqual(fresh?.scores);
+  });
+
   it('of other candidates are refused', async () => {
     const [before] = await run(withChoices());
     const other = withChoices({ choices: () => ({ texts: ['seven', 'six', 'twelve'], gold: 1 }) });
