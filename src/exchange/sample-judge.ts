@@ -4,6 +4,7 @@
  * output of a task without a pattern has the form, the lenient answer, and why a form was missed.
  */
 import { causeOf } from '../benchmark/causes.ts';
+import { type ExactMatchOptions, exactMatch, plainMatch } from '../benchmark/exact-match.ts';
 import { FilterPipeline, filterTable } from '../benchmark/filters.ts';
 import { listedOptions } from '../benchmark/listed-options.ts';
 import { strip } from '../benchmark/python.ts';
@@ -89,6 +90,7 @@ export class SampleJudge {
   private readonly strict: FilterPipeline | null;
   private readonly lenient: FilterPipeline | null;
   private readonly fallback: string;
+  private readonly exactMatch: ExactMatchOptions;
 
   /** @param first some of the rows: answer kind and metric are taken from them */
   constructor(
@@ -101,6 +103,7 @@ export class SampleJudge {
     const steps = filterList(config).find(({ name }) => name === plan.strict)?.steps ?? [];
     this.fallback = steps.map((step) => textOf(step.fallback)).find((text) => text !== null) ?? '[invalid]';
     this.primaryMetric = primaryMetric(config, first);
+    this.exactMatch = exactMatchOf(config);
     const wanted = textOf(fieldsOf(fieldsOf(config.metadata).softbench).answer);
     const golds = first.flatMap((sample) => this.goldCores(sample));
     const choices = first.flatMap((sample) => this.choicesOf(sample));
@@ -185,22 +188,7 @@ export class SampleJudge {
     const output = texts[0] ?? '';
     const question = questionOf(this.config, context);
     const readerContext = this.context(row, question);
-    const reader = readers[this.answerKind];
-    const said = this.isRight(row.values);
-    const taken = answerText(row.filtered);
-    let strict: Reading;
-    let inFormat: boolean;
-    let right: boolean;
-    if (this.plan.hasPattern) {
-      inFormat = taken !== this.fallback;
-      strict = inFormat ? this.locate(this.strict, taken, output, 'first') : nothing;
-      right = inFormat && (said ?? this.same(row, taken));
-    } else {
-      const read = reader.strict(output, readerContext);
-      right = said ?? (read.answer !== null && this.same(row, read.answer));
-      inFormat = right || read.answer !== null;
-      strict = read.answer === null && right ? wholeOf(output) : read;
-    }
+    const { strict, inFormat, right } = this.strictReading(row, output, readerContext);
     const lenient = this.lenientReading(row, others, output, readerContext, { strict, right });
     return {
       output,
@@ -228,6 +216,49 @@ export class SampleJudge {
     };
   }
 
+  private strictReading(
+    row: LmEvalSample,
+    output: string,
+    context: ReaderContext,
+  ): { strict: Reading; inFormat: boolean; right: boolean } {
+    const own = this.ofFirst(row, this.strict, output);
+    const reader = readers[this.answerKind];
+    if (this.plan.hasPattern) {
+      if (own) return { strict: own.reading, inFormat: own.reading.answer !== null, right: own.right };
+      const taken = answerText(row.filtered);
+      const inFormat = taken !== this.fallback;
+      return {
+        strict: inFormat ? this.locate(this.strict, taken, output, 'first') : nothing,
+        inFormat,
+        right: inFormat && (this.isRight(row.values) ?? this.same(row, taken)),
+      };
+    }
+    const read = reader.strict(output, context);
+    const said = own ? own.right : isRepeated(row) ? null : this.isRight(row.values);
+    const right = said ?? (read.answer !== null && this.same(row, read.answer));
+    const strict = own ? own.reading : read.answer === null && right ? wholeOf(output) : read;
+    return { strict, inFormat: right || read.answer !== null, right };
+  }
+
+  /**
+   * What a filter reads in the first of several outputs, which F, S, K and L are of: the row has what it made of all of
+   * them, such as a vote. Null where the row speaks of the one output that there is, or where the filter is not known.
+   */
+  private ofFirst(
+    row: LmEvalSample,
+    filter: FilterPipeline | null,
+    output: string,
+  ): { reading: Reading; right: boolean } | null {
+    if (!isRepeated(row) || !filter) return null;
+    const { choices } = fieldsOf(row.doc);
+    const { reading, text } = filter.read(output, { choices: Array.isArray(choices) ? choices.map(String) : null });
+    return { reading, right: reading.answer !== null && this.exactly(row, text) };
+  }
+
+  private exactly(row: LmEvalSample, answer: string): boolean {
+    return this.golds(row).some((gold) => exactMatch(answer, gold, this.exactMatch));
+  }
+
   private accepts(text: string, context: ReaderContext): boolean {
     if (this.plan.hasPattern && this.strict)
       return this.strict.read(text, { choices: [...context.options] }).reading.answer !== null;
@@ -241,6 +272,8 @@ export class SampleJudge {
     context: ReaderContext,
     { strict, right }: { strict: Reading; right: boolean },
   ): { reading: Reading; right: boolean } {
+    const own = this.ofFirst(row, this.lenient, output);
+    if (own) return own;
     const other = this.plan.lenient === null ? undefined : others.get(this.plan.lenient);
     if (other) {
       const taken = answerText(other.answer ?? '');
@@ -267,6 +300,25 @@ export class SampleJudge {
 
 /** The keys that a record has whatever was asked. */
 const emptyBase = { schema: 1, index: 0, prompt: 0, outputTokens: 0, stop: 0, gold: '', metrics: 0 };
+
+/** Several outputs of one prompt (`repeats`). */
+export const isRepeated = ({ responses }: LmEvalSample): boolean => (responses[0]?.length ?? 0) > 1;
+
+/** What `exact_match` ignores, as the task's configuration says. */
+function exactMatchOf(config: Fields): ExactMatchOptions {
+  const options = listOf(config.metric_list)
+    .map(fieldsOf)
+    .find(({ metric }) => metric === 'exact_match');
+  if (!options) return plainMatch;
+  const patterns =
+    typeof options.regexes_to_ignore === 'string' ? [options.regexes_to_ignore] : options.regexes_to_ignore;
+  return {
+    regexesToIgnore: textsOf(patterns),
+    ignoreCase: options.ignore_case === true,
+    ignorePunctuation: options.ignore_punctuation === true,
+    ignoreNumbers: options.ignore_numbers === true,
+  };
+}
 
 /** Several candidates behind one context, or one behind several. */
 const isComparison = (row: LmEvalSample): boolean =>

@@ -7,7 +7,7 @@ import type { FilteredMetrics, ItemRecord } from '../shared/results.ts';
 import type { Fields } from './foreign.ts';
 import type { LmEvalSample } from './lm-eval-samples.ts';
 import { type ReadOptions, type Row, readRows } from './rows.ts';
-import { planFilters, SampleJudge } from './sample-judge.ts';
+import { isRepeated, planFilters, SampleJudge } from './sample-judge.ts';
 import type { ForeignItem } from './to-run.ts';
 
 /** How the rows of a format are read. */
@@ -66,6 +66,11 @@ export async function openSamples(
       ? `In the required format: what the filter ${plan.strict} finds.`
       : `No filter of the task looks for a pattern: format is judged by the built-in reader (${judge.answerKind}).`,
     plan.lenient === null ? 'Lenient answers: the built-in reader.' : `Lenient answers: the filter ${plan.lenient}.`,
+    ...(first.some(isRepeated)
+      ? [
+          'Items have several outputs: F, S, K and L are of the first, the metrics of the file of what its filters choose.',
+        ]
+      : []),
   ];
   return {
     count: scan.documents,
