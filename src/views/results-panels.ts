@@ -14,6 +14,7 @@ import { throttle } from './emitter.ts';
 import { ItemInspector } from './item-inspector.ts';
 import { type Job, type JobQueue, jobSubject, subjectOf } from './jobs.ts';
 import { type Comparison, isComparison, LiveResults, type Shown, type Subject } from './live-results.ts';
+import { isShown, keyOf, OpenResults, titleOf } from './open-results.ts';
 import { pageChannel, pageHtml, pageIcon, pageOptions } from './page.ts';
 import { loadPageState, savePageState } from './page-state.ts';
 import type { RunIndex } from './run-index.ts';
@@ -35,9 +36,12 @@ export interface ResultsPanelHost {
 export class ResultsPanels implements vscode.WebviewPanelSerializer<Shown>, vscode.Disposable {
   readonly #host: ResultsPanelHost;
   readonly #panels = new Map<string, ResultsPanel>();
+  readonly #open: OpenResults;
+  #isEnding = false;
 
   constructor(host: ResultsPanelHost) {
     this.#host = host;
+    this.#open = new OpenResults(host.context.workspaceState);
   }
 
   show(subject: Shown, options: { preserveFocus?: boolean } = {}): void {
@@ -57,12 +61,20 @@ export class ResultsPanels implements vscode.WebviewPanelSerializer<Shown>, vsco
   }
 
   async deserializeWebviewPanel(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
-    if (!isShown(state)) {
+    const shown = isShown(state) ? state : this.#open.find(panel.title, (key) => this.#panels.has(key));
+    if (!shown) {
+      panel.dispose();
+      return;
+    }
+    const twin = this.#panels.get(keyOf(shown));
+    if (twin) {
+      // Opened anew before this tab of the earlier window was looked at.
+      twin.panel.reveal();
       panel.dispose();
       return;
     }
     panel.webview.options = pageOptions(this.#host.context.extensionUri);
-    this.#adopt(panel, state);
+    this.#adopt(panel, shown);
   }
 
   isVisible(benchmarkFile: string, modelFolder: string): boolean {
@@ -82,34 +94,26 @@ export class ResultsPanels implements vscode.WebviewPanelSerializer<Shown>, vsco
   #adopt(panel: vscode.WebviewPanel, subject: Shown): void {
     const key = keyOf(subject);
     this.#panels.set(key, new ResultsPanel(this.#host, panel, subject));
-    panel.onDidDispose(() => this.#panels.delete(key));
+    void this.#open.opened(subject);
+    panel.onDidDispose(() => {
+      this.#panels.delete(key);
+      // Where the window ends, its tabs come back in the next one.
+      if (!this.#isEnding) void this.#open.closed(subject);
+    });
   }
 
   dispose(): void {
+    this.#isEnding = true;
     for (const { panel } of [...this.#panels.values()]) panel.dispose();
   }
 }
-
-const titleOf = (shown: Shown): string =>
-  isComparison(shown) ? `${shown.task} · ${shown.runs.length} runs` : `${shown.task} · ${shown.modelName}`;
-
-const keyOf = (shown: Shown): string =>
-  isComparison(shown) ? ['runs', ...shown.runs].join('\n') : subjectOf(shown.benchmarkFile, shown.modelFolder);
 
 /** Beside the benchmark file where that is in front, else where the user is. */
 const columnForResults = (): vscode.ViewColumn =>
   vscode.window.activeTextEditor ? vscode.ViewColumn.Beside : vscode.ViewColumn.Active;
 
-function isShown(state: unknown): state is Shown {
-  if (typeof state !== 'object' || state === null) return false;
-  const subject = state as Record<string, unknown>;
-  if (Array.isArray(subject.runs))
-    return typeof subject.task === 'string' && subject.runs.every((run) => typeof run === 'string');
-  return ['task', 'benchmarkFile', 'modelName', 'modelFolder'].every((name) => typeof subject[name] === 'string');
-}
-
 /** What a message with items holds at most, in bytes of their file: the editor copies messages several times. */
-const messageBytes = 2 << 20;
+const messageBytes = 8 << 20;
 
 class ResultsPanel {
   readonly panel: vscode.WebviewPanel;
