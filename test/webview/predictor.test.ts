@@ -74,6 +74,33 @@ describe.skipIf(!browserPath)('predictor page', () => {
     await page.context().close();
   });
 
+  for (const width of [1000, 1200])
+    it(`shows all columns of its tables without scrolling: ${width} pixels`, async () => {
+      const { page } = await session.open('predictor', {
+        host: scriptedHost({ view: predictorView(), items: {}, details: [] }),
+        width,
+      });
+      await ready(page);
+      await settled(page);
+      const hidden = await page
+        .locator('#fit .scroll-x, #small-bench .scroll-x')
+        .evaluateAll((all) => all.map((each) => each.scrollWidth - each.clientWidth));
+      expect(hidden.length).toBe(2);
+      expect(Math.max(...hidden)).toBeLessThanOrEqual(0);
+      await page.context().close();
+    });
+
+  it('does not judge intervals by a handful of scores', async () => {
+    const view = predictorView();
+    for (const { fits } of view.fit?.splits ?? [])
+      for (const fit of fits) fit.coverage = { share: 1, n: 12, reach: 0.2 };
+    const { page } = await openLive(view);
+    await ready(page);
+    expect(await page.locator('#fit .fit-table').textContent()).toContain('100.0\u202f%');
+    expect(await page.locator('#fit .warnings').textContent()).not.toContain('intervals');
+    await page.context().close();
+  });
+
   it('says how many records are used, from where, and what was left out for which reason', async () => {
     const { page } = await openLive();
     await ready(page);

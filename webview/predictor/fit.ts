@@ -6,8 +6,11 @@ import { type SectionActions, SectionFrame } from './section.ts';
 import { table } from './table.ts';
 import { counted, estimateText, fixed, pointsEstimate, pointsText, scoreText } from './words.ts';
 
-/** Intervals of nominal 90 % that hold less or more than this are said to be off. */
-const coverageRange = [0.86, 0.94] as const;
+const nominalCoverage = 0.9;
+/** Intervals whose coverage is off by more are said to be off, */
+const coverageMargin = 0.04;
+/** where it is more than so many standard deviations of a share of so few scores. */
+const coverageDeviations = 2;
 
 export class FitSection {
   readonly #frame: SectionFrame;
@@ -115,6 +118,11 @@ export class FitSection {
 const coverageText = ({ coverage }: PredictorFit): string =>
   coverage ? `${scoreText(coverage.share)} in ±\u202f${pointsText(coverage.reach)}` : '';
 
+function isOff({ share, n }: NonNullable<PredictorFit['coverage']>): boolean {
+  const chance = coverageDeviations * Math.sqrt((nominalCoverage * (1 - nominalCoverage)) / n);
+  return Math.abs(share - nominalCoverage) > Math.max(coverageMargin, chance);
+}
+
 /** What a reader must not overlook. */
 function wordsOf(splits: readonly SplitFit[]): Child[] {
   const lines: Child[] = [];
@@ -141,14 +149,14 @@ function wordsOf(splits: readonly SplitFit[]): Child[] {
           ` (${split.title}): the ${baseline.title} baseline does as well; there is nothing to gain from ${chosen.title} here.`,
         ),
       );
-    if (chosen.coverage && (chosen.coverage.share < coverageRange[0] || chosen.coverage.share > coverageRange[1]))
+    if (chosen.coverage && isOff(chosen.coverage))
       lines.push(
         h(
           'li',
           {},
           h('strong', {}, split.split),
           ` (${split.title}): the 90 % intervals hold ${scoreText(chosen.coverage.share, 0)} of ${counted(chosen.coverage.n, 'score')}. ${
-            chosen.coverage.share < 0.9
+            chosen.coverage.share < nominalCoverage
               ? 'They are too narrow here: take predictions of this kind as a guess.'
               : 'They are wider than they need to be.'
           }`,

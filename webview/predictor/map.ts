@@ -69,12 +69,17 @@ export class MapSection {
           'li',
           { class: 'mode-name', title: membersOf(map, index) },
           mark && swatch(mark),
-          h('span', {}, `${visible(centre)}`, h('span', { class: 'muted' }, ` and ${counted(size - 1, 'other')}`)),
+          h(
+            'span',
+            {},
+            visible(centre),
+            size > 1 && h('span', { class: 'muted' }, ` and ${counted(size - 1, 'other')}`),
+          ),
         );
       }),
     );
     const [x, y] = map.explained;
-    this.#words.textContent = `Clusters are named after the task nearest to their centre. ${map.title}: vectors of ${map.dimensions} numbers; the plane shows ${scoreText(x + y, 0)} of their variance (${scoreText(x, 0)} across, ${scoreText(y, 0)} up), so distances in it are smaller than the true ones.`;
+    this.#words.textContent = `Clusters are named after the task nearest to their centre. ${map.title}: vectors of ${counted(map.dimensions, 'number')}; the plane shows ${scoreText(x + y, 0)} of their variance (${scoreText(x, 0)} across, ${scoreText(y, 0)} up), so distances in it are smaller than the true ones.`;
     render(this.#table, [map.digest, map.points.length, map.clusters, map.title], () => [
       tableBehind(
         'map-table',

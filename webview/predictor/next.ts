@@ -68,7 +68,7 @@ function contentOf(next: NextBenchmark): Child[] {
         'p',
         { class: 'muted' },
         next.open === 0
-          ? `${visible(next.model)} has a score on every benchmark of the records.`
+          ? `${visible(next.model)} has a score on every benchmark of the records. Choose a model that has few, or add some scores of a new one to the records: a CSV file with model, task and score will do.`
           : `Nothing can be said about ${visible(next.model)} from these records.`,
       ),
     ];

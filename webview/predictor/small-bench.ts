@@ -224,7 +224,11 @@ export class SmallBenchSection {
             '',
             '',
             tau === null ? '–' : fixed(tau, 2),
-            `${visible(title)}${known < size ? `: ${known} of its ${size} tasks are among the records` : ''}`,
+            h(
+              'span',
+              { class: 'fixed-list' },
+              `${visible(title)}${known < size ? `: ${known} of its ${size} tasks are among the records` : ''}`,
+            ),
           ]),
         ],
         'small-bench-table',
