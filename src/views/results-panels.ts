@@ -78,7 +78,7 @@ export class ResultsPanels implements vscode.WebviewPanelSerializer<Shown>, vsco
   }
 
   isVisible(benchmarkFile: string, modelFolder: string): boolean {
-    return this.#panels.get(subjectOf(benchmarkFile, modelFolder))?.panel.visible ?? false;
+    return this.#panels.get(subjectOf(benchmarkFile, modelFolder))?.isVisible ?? false;
   }
 
   /** Comparisons that are open. */
@@ -123,6 +123,7 @@ class ResultsPanel {
   readonly #page: ReturnType<typeof connect<ResultsPageEvents>>;
   readonly #pushSoon = throttle(200, () => void this.#push());
   readonly #subscriptions: { dispose(): void }[] = [];
+  #isDisposed = false;
   #problem: string | null = null;
   #loaded: Promise<void> | null = null;
   #reading: Promise<void> = Promise.resolve();
@@ -152,12 +153,12 @@ class ResultsPanel {
       // A hidden page is told nothing and costs nothing. It is told the whole view when it is shown: it may have been
       // unloaded (then it asks by itself too) or out of sight for a moment only (then it would not ask).
       panel.onDidChangeViewState(() => {
-        if (panel.visible) this.#pushSoon();
+        if (this.isVisible) this.#pushSoon();
       }),
       host.queue.onProgress(({ job, progress }) => {
         if (!this.#concerns(job)) return;
         const added = this.#results.follow(progress);
-        if (added && panel.visible) void this.#page.call.itemsAdded(added).catch(() => {});
+        if (added && this.isVisible) void this.#page.call.itemsAdded(added).catch(() => {});
         this.#pushSoon();
       }),
       host.queue.onChange((job) => {
@@ -174,11 +175,17 @@ class ResultsPanel {
       }),
     );
     panel.onDidDispose(() => {
+      this.#isDisposed = true;
       stopServing();
       this.#page.dispose();
       this.#pushSoon.dispose();
       for (const subscription of this.#subscriptions) subscription.dispose();
     });
+  }
+
+  /** A panel that is gone throws where it is asked, and what was being read for it comes later. */
+  get isVisible(): boolean {
+    return !this.#isDisposed && this.panel.visible;
   }
 
   async view(): Promise<ResultsView> {
@@ -228,9 +235,9 @@ class ResultsPanel {
   }
 
   async #push(): Promise<void> {
-    if (!this.panel.visible) return;
+    if (!this.isVisible) return;
     const view = await this.view();
-    if (this.panel.visible) await this.#page.call.viewChanged(view).catch(() => {});
+    if (this.isVisible) await this.#page.call.viewChanged(view).catch(() => {});
   }
 
   #handlers(): Handlers<ResultsPageApi> {
