@@ -7,6 +7,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -28,6 +29,29 @@ const release = {
 export const serverFolder = () =>
   join(resolve(process.env.SOFTBENCH_VSCODE_CACHE ?? join(artifacts, 'vscode')), `server-${release.vscode}`);
 
+/**
+ * Lets all webviews of a window share one service worker. This package serves them from one origin (desktop and web
+ * VS Code give each kind its own), yet has each register its worker under an address with the webview's own id: each
+ * then takes over from the last, waits for what that one has under way, and now and then for ever. The worker itself
+ * needs the id for the workers of a page only, and ours have none.
+ */
+export function shareServiceWorker(folder) {
+  const page = join(folder, 'out', 'vs', 'workbench', 'contrib', 'webview', 'browser', 'pre', 'index.html');
+  const before = readFileSync(page, 'utf8');
+  const own = '&id=${' + 'ID}';
+  const scriptOf = (html) => /<script async type="module">([\s\S]*?)<\/script>/.exec(html)?.[1] ?? '';
+  const hashOf = (html) => createHash('sha256').update(scriptOf(html)).digest('base64');
+  // The browser takes the lines of a page as if they all ended with a line feed.
+  const html = before.replaceAll('\r\n', '\n');
+  if (!scriptOf(html).includes(own)) return;
+  if (!html.includes(hashOf(html)))
+    throw new Error(`The script of ${page} is not the one that its policy allows. Look at shareServiceWorker().`);
+  const after = html.replace(own, '');
+  const written = after.replace(hashOf(html), hashOf(after));
+  writeFileSync(`${page}.${process.pid}`, written);
+  renameSync(`${page}.${process.pid}`, page);
+}
+
 async function digestOf(file) {
   const hash = createHash('sha512');
   for await (const chunk of createReadStream(file)) hash.update(chunk);
@@ -41,7 +65,11 @@ async function must(step, { code, output }) {
 /** Installs it where it is not there yet, and returns its folder: `out/server-main.js` is its entry. */
 export async function installServer({ log = console.log } = {}) {
   const folder = serverFolder();
-  if (existsSync(join(folder, '.complete'))) return folder;
+  if (existsSync(join(folder, '.complete'))) {
+    // One that was installed before this was done.
+    shareServiceWorker(folder);
+    return folder;
+  }
   const started = Date.now();
   log(`Installing VS Code ${release.vscode} for the tests into ${folder} …`);
   mkdirSync(join(folder, '..'), { recursive: true });
@@ -95,6 +123,7 @@ export async function installServer({ log = console.log } = {}) {
         join(building, 'node_modules.asar'),
         'junction',
       );
+    shareServiceWorker(building);
     writeFileSync(join(building, '.complete'), `${release.package}\n`);
     if (!existsSync(join(folder, '.complete'))) {
       rmSync(folder, { recursive: true, force: true });
