@@ -4,8 +4,9 @@
  */
 import { CancelledError, HumanError } from '../shared/errors.ts';
 import { evaluatePredictors } from './evaluate.ts';
-import { conformalIntervals, type HeldOutError } from './intervals.ts';
+import { type HeldOutError, type Intervals, intervalSteps } from './intervals.ts';
 import type { SplitName } from './splits.ts';
+import { inTurns, predictInTurns, type Steps, stepwise, turns } from './turn.ts';
 import type { Configuration, Prediction, Predictor, ScoreRecord } from './types.ts';
 
 export interface IntervalOptions {
@@ -35,7 +36,8 @@ export async function predictWithIntervals(
   { seed, folds = 5, signal, progress }: IntervalOptions,
 ): Promise<Prediction[]> {
   if (configurations.length === 0) return [];
-  const situationOf = situations(records);
+  const turn = turns(signal);
+  const situationOf = await inTurns(situations(records), turn);
   const found = configurations.map(situationOf);
   const splits = [...new Set(found.map(({ split }) => split))];
   const errors = new Map<SplitName, HeldOutError[]>();
@@ -51,37 +53,44 @@ export async function predictWithIntervals(
     );
   const fitted = await predictor.fit(records, { seed, ...(signal && { signal }) });
   progress?.(1);
-  const intervals = new Map<string, ReturnType<typeof conformalIntervals>>();
-  const intervalsOf = (split: SplitName, metric: string): ReturnType<typeof conformalIntervals> => {
+  const intervals = new Map<string, Intervals>();
+  const intervalsOf = async (split: SplitName, metric: string): Promise<Intervals> => {
     const key = `${split}\n${metric}`;
     const known = intervals.get(key);
     if (known) return known;
     const all = errors.get(split) ?? [];
     const own = all.filter(({ configuration }) => configuration.metric === metric);
-    const made = conformalIntervals(own.length >= ownErrors ? own : all);
+    const made = await inTurns(intervalSteps(own.length >= ownErrors ? own : all), turn);
     intervals.set(key, made);
     return made;
   };
-  return [...fitted.predict(configurations)].map((value, at): Prediction => {
+  const values = await predictInTurns(fitted, configurations, turn);
+  const predictions: Prediction[] = [];
+  for (const [at, value] of values.entries()) {
     const { split, extrapolates } = found[at] as Situation;
     const configuration = configurations[at] as Configuration;
-    const error = intervalsOf(split, configuration.metric).halfWidth(configuration);
-    return {
+    const error = (await intervalsOf(split, configuration.metric)).halfWidth(configuration);
+    predictions.push({
       value,
       low: error === null ? 0 : Math.max(0, value - error),
       high: error === null ? 1 : Math.min(1, value + error),
       extrapolates: error === null ? 'There are too few records to measure how far off predictions are.' : extrapolates,
-    };
-  });
+    });
+  }
+  return predictions;
 }
 
-function situations(records: readonly ScoreRecord[]): (of: Configuration) => Situation {
-  const families = new Set(records.map(({ family }) => family));
-  const subtasks = new Set(records.map(({ task, subtask, metric }) => `${task}\n${subtask}\n${metric}`));
-  const seen = new Set(records.map(({ family, task, subtask }) => `${family}\n${task}\n${subtask}`));
-  const sizes = records.flatMap(({ parameters }) => (parameters.total === null ? [] : [parameters.total]));
-  const smallest = sizes.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
-  const largest = sizes.reduce((a, b) => Math.max(a, b), 0);
+function* situations(records: readonly ScoreRecord[]): Steps<(of: Configuration) => Situation> {
+  const [families, subtasks, seen] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  let [smallest, largest] = [Number.POSITIVE_INFINITY, 0];
+  yield* stepwise(records, ({ family, task, subtask, metric, parameters: { total } }) => {
+    families.add(family);
+    subtasks.add(`${task}\n${subtask}\n${metric}`);
+    seen.add(`${family}\n${task}\n${subtask}`);
+    if (total === null) return;
+    smallest = Math.min(smallest, total);
+    largest = Math.max(largest, total);
+  });
   return ({ family, task, subtask, metric, parameters: { total } }) => {
     if (!subtasks.has(`${task}\n${subtask}\n${metric}`))
       return { split: 'task', extrapolates: `No record is of ${subtask} by ${metric}.` };
@@ -89,7 +98,7 @@ function situations(records: readonly ScoreRecord[]): (of: Configuration) => Sit
       return { split: 'family', extrapolates: `No model of the family ${family} is among the records.` };
     if (!seen.has(`${family}\n${task}\n${subtask}`))
       return { split: 'L3', extrapolates: `No model of the family ${family} has a score on ${subtask}.` };
-    if (total !== null && sizes.length > 0 && (total < smallest || total > largest))
+    if (total !== null && largest > 0 && (total < smallest || total > largest))
       return {
         split: 'L2.1',
         extrapolates: `A size of ${billions(total)} lies outside of the records' ${billions(smallest)} to ${billions(largest)}.`,

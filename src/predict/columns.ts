@@ -1,4 +1,5 @@
 /** Records as a table: a row a model, a column a subtask in one setting by one metric. */
+import { type Steps, stepwise } from './turn.ts';
 import type { Configuration, ScoreRecord } from './types.ts';
 
 export const rowOf = ({ family, model }: Configuration): string => `${family}\n${model}`;
@@ -16,10 +17,10 @@ export interface Column {
   scores: Map<string, number>;
 }
 
-/** In the order of their first records. */
-export function columnsOf(records: readonly ScoreRecord[]): Column[] {
+/** In the order of their first records; in steps. */
+export function* columnsOf(records: readonly ScoreRecord[]): Steps<Column[]> {
   const columns = new Map<string, Column>();
-  for (const record of records) {
+  yield* stepwise(records, (record) => {
     const key = columnOf(record);
     let column = columns.get(key);
     if (!column) {
@@ -27,6 +28,6 @@ export function columnsOf(records: readonly ScoreRecord[]): Column[] {
       columns.set(key, column);
     }
     column.scores.set(record.model, record.score);
-  }
+  });
   return [...columns.values()];
 }

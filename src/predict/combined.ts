@@ -13,8 +13,8 @@ import { parts as allParts, type FittedPart, type ModelState, type Part } from '
 import { rowsWithSizes, type ScoreMatrix, scoreMatrix } from './learn/score-matrix.ts';
 import { dot } from './linear-algebra.ts';
 import { studyMlp } from './mlp.ts';
-import { leadingDirections } from './small-bench/task-covariance.ts';
-import { turns } from './turn.ts';
+import { directionSteps } from './small-bench/task-covariance.ts';
+import { inTurns, turns, turnsAt } from './turn.ts';
 import type { Configuration, Predictor } from './types.ts';
 import { weighed } from './weighed.ts';
 
@@ -32,7 +32,7 @@ export const combine = (name: string, title: string, parts: readonly Part[]): Pr
     const random = new Random(seed);
     const pace = openPace(signal);
     const additive = await fitAdditiveBySize(all, turns(signal));
-    const matrix = scoreMatrix(all);
+    const matrix = await scoreMatrix(all, turns(signal));
     const width = matrix.columns.size;
     const places = await fitPlaces(matrix, pace);
     const models: ModelState[] = [];
@@ -85,7 +85,7 @@ export const combine = (name: string, title: string, parts: readonly Part[]): Pr
           return Math.min(1, Math.max(0, value as number));
         });
       },
-      taskVectors: () => taskVectors(all, matrix, places),
+      taskVectors: () => taskVectors(matrix, places),
     };
   },
 });
@@ -119,7 +119,7 @@ async function fitPlaces(matrix: ScoreMatrix, pace: Pace): Promise<Places> {
       centre[k] = (centre[k] as number) + (completed[row * width + k] as number) / Math.max(1, rows);
   const centred = completed.map((value, at) => value - (centre[at % width] as number));
   const count = Math.min(components, rows, width);
-  const directions = leadingDirections(centred, rows, width, count, directionRounds);
+  const directions = await inTurns(directionSteps(centred, rows, width, count, directionRounds), turnsAt(pace));
   const deviations = directions.map((direction) => {
     let squares = 0;
     for (let row = 0; row < rows; row++)
@@ -150,18 +150,12 @@ async function fitPlaces(matrix: ScoreMatrix, pace: Pace): Promise<Places> {
 }
 
 /** Loadings of a subtask's columns, the mean over its settings, and its mean score: hardness counts as a dimension. */
-function taskVectors(
-  records: readonly Configuration[],
-  matrix: ScoreMatrix,
-  { loadings, components: count }: Places,
-): Map<string, Float64Array> {
+function taskVectors(matrix: ScoreMatrix, { loadings, components: count }: Places): Map<string, Float64Array> {
   const columns = new Map<string, Set<number>>();
-  for (const record of records) {
-    const column = matrix.columns.get(matrix.columnKey(record));
-    if (column === undefined) continue;
-    const known = columns.get(record.subtask);
+  for (const [column, { subtask }] of matrix.columnExamples.entries()) {
+    const known = columns.get(subtask);
     if (known) known.add(column);
-    else columns.set(record.subtask, new Set([column]));
+    else columns.set(subtask, new Set([column]));
   }
   return new Map(
     [...columns].map(([subtask, members]) => {

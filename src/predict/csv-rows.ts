@@ -9,6 +9,8 @@ import { HumanError } from '../shared/errors.ts';
 export type RowReader = (fields: readonly string[], line: number) => void;
 
 const separators = [',', ';', '\t', '|'] as const;
+/** Read at once: rows of so many bytes take a few milliseconds, and messages have their turn behind them. */
+const chunkBytes = 1 << 14;
 /** Enough for the longest header that anybody writes. */
 const headBytes = 1 << 20;
 
@@ -19,7 +21,7 @@ const headBytes = 1 << 20;
 export async function readCsvRows(file: string, begin: (header: string[]) => RowReader): Promise<void> {
   const { encoding, separator } = await look(file);
   let reader: RowReader | null = null;
-  const bytes = createReadStream(file);
+  const bytes = createReadStream(file, { highWaterMark: chunkBytes });
   const parser = parse({
     bom: true,
     delimiter: separator,

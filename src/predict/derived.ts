@@ -4,6 +4,7 @@
  * nothing.
  */
 import type { Column } from './columns.ts';
+import type { Steps } from './turn.ts';
 
 /** The last or only word of a name that says that it is a mean. */
 const aggregateWords = new Set(['overall', 'average', 'avg', 'mean', 'aggregate', 'aggregated']);
@@ -33,14 +34,16 @@ const words = (name: string): string[] => name.toLowerCase().match(/\p{L}+/gu) ?
  * Columns whose every score is the mean of the others of its metric: those of its task, those whose names begin
  * with its own, or all.
  */
-export function meanColumns(all: readonly Column[]): Set<Column> {
+export function* meanColumns(all: readonly Column[]): Steps<Set<Column>> {
   const found = new Set<Column>();
   for (const columns of grouped(all, ({ record: { metric, mode } }) => `${metric}\n${mode}`).values()) {
     if (columns.length < 3) continue;
     const all = sums(columns);
+    yield;
     const ofTask = sumsOfEach(grouped(columns, ({ record }) => record.task));
     const below = sumsOfEach(groupedBelow(columns));
     for (const column of columns) {
+      yield;
       const { task, subtask } = column.record;
       if (
         isMean(column, all, true) ||
@@ -112,7 +115,7 @@ function isMean({ scores }: Column, whole: Sums | undefined, included: boolean):
  * Columns that are a + b times an earlier one (preferred metrics first) for all their models. Columns of few models or few
  * different scores prove nothing.
  */
-export function derivedColumns(all: readonly Column[]): Set<Column> {
+export function* derivedColumns(all: readonly Column[]): Steps<Set<Column>> {
   const rows = new Map<string, number>();
   for (const { scores } of all) for (const model of scores.keys()) if (!rows.has(model)) rows.set(model, rows.size);
   const columns = all
@@ -120,7 +123,9 @@ export function derivedColumns(all: readonly Column[]): Set<Column> {
     .sort((a, b) => Number(b.record.preferred) - Number(a.record.preferred) || b.scores.size - a.scores.size);
   const found = new Set<Column>();
   const kept: { size: number; scores: Float64Array }[] = [];
+  yield;
   for (const column of columns) {
+    yield;
     // The lowest and the highest come first: a line through them is soon refuted by a third.
     const points = [...column.scores].map(([model, score]) => ({ row: rows.get(model) ?? 0, score }));
     points.sort((a, b) => a.score - b.score);

@@ -10,7 +10,7 @@ export {
 } from './evaluate.ts';
 export { type RecordFilters, studyFilters } from './filters.ts';
 export { type Fit, fitOf, type MeanAndSd, meanAndSd } from './fit.ts';
-export { type Coverage, measuredCoverage } from './intervals.ts';
+export { type Coverage, coverageSteps, measuredCoverage } from './intervals.ts';
 export { type Mapping, readMapping } from './mapping.ts';
 export { rangeOf as metricRange } from './metric-ranges.ts';
 export {
@@ -36,8 +36,8 @@ export { foldGroups } from './small-bench/fold-groups.ts';
 export { type PredictorRecoveryOptions, predictorRecovery } from './small-bench/full.ts';
 export { countBudget, type SubsetSearch } from './small-bench/search.ts';
 export { searches, searchOf } from './small-bench/searches.ts';
-export { type ScoreTable, scoreTable } from './small-bench/table.ts';
-export { learnedVectors, spectralVectors } from './small-bench/vectors.ts';
+export { type ScoreTable, scoreTable, scoreTableSteps } from './small-bench/table.ts';
+export { learnedVectors, spectralSteps } from './small-bench/vectors.ts';
 export {
   type Fold,
   isSplitName,
@@ -49,6 +49,7 @@ export {
   splitTable,
 } from './splits.ts';
 export { type MappedVectors, mapVectors, usualClusters } from './task-map.ts';
+export { inTurns, type Steps, stepwise, type Turn, turns } from './turn.ts';
 export type {
   Configuration,
   FitOptions,

@@ -1,5 +1,6 @@
 /** k-means: Lloyd's algorithm (1982) from k-means++ starts (Arthur and Vassilvitskii 2007), the best of several. */
 import { Random } from '../shared/random.ts';
+import { atOnce, type Steps } from './turn.ts';
 
 export interface Clusters {
   /** [k] centres. */
@@ -21,33 +22,44 @@ export interface KMeansOptions {
  * Clusters points of one length. Where there are fewer different points than k, there are as many centres as points differ.
  * @throws RangeError where there are no points, or k is below 1
  */
-export function kMeans(
+export const kMeans = (points: readonly Float64Array[], k: number, options: KMeansOptions = {}): Clusters =>
+  atOnce(kMeansSteps(points, k, options));
+
+/** The same in steps. */
+export function* kMeansSteps(
   points: readonly Float64Array[],
   k: number,
   { seed = 0, restarts = 10, rounds = 300 }: KMeansOptions = {},
-): Clusters {
+): Steps<Clusters> {
   if (points.length === 0 || k < 1) throw new RangeError(`k-means needs points and at least one cluster, not ${k}.`);
   const random = new Random(seed);
   let best: Clusters | null = null;
   for (let start = 0; start < restarts; start++) {
-    const found = lloyd(points, plusPlus(points, k, random), rounds);
+    const found = yield* lloydSteps(points, plusPlus(points, k, random), rounds);
     if (!best || found.spread < best.spread) best = found;
   }
   return best as Clusters;
 }
 
 /** Lloyd's algorithm from given centres, until no point changes its centre. */
-export function lloyd(
+export const lloyd = (
   points: readonly Float64Array[],
   centresAtFirst: readonly Float64Array[],
   rounds = 300,
-): Clusters {
+): Clusters => atOnce(lloydSteps(points, centresAtFirst, rounds));
+
+function* lloydSteps(
+  points: readonly Float64Array[],
+  centresAtFirst: readonly Float64Array[],
+  rounds: number,
+): Steps<Clusters> {
   const centres = centresAtFirst.map((centre) => centre.slice());
   const assigned = new Int32Array(points.length).fill(-1);
   let spread = 0;
   for (let round = 0; round < rounds; round++) {
     let changed = false;
     spread = 0;
+    yield;
     for (const [at, point] of points.entries()) {
       const { index, distance } = nearestOf(point, centres);
       spread += distance;

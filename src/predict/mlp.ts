@@ -6,6 +6,7 @@ import { Random } from '../shared/random.ts';
 import { type Encoded, type FeatureEncoder, fitFeatures, nameFeatures, numberFeatures } from './learn/features.ts';
 import { Network } from './learn/network.ts';
 import { openPace } from './learn/pace.ts';
+import { atOnce, inTurns, type Steps, turns, turnsAt } from './turn.ts';
 import type { FitOptions, Predictor, ScoreRecord } from './types.ts';
 
 export interface MlpSettings {
@@ -35,7 +36,8 @@ export const mlpPredictor = (settings: MlpSettings = studySettings): Predictor =
   async fit(records, options) {
     const random = new Random(options.seed);
     const { train, development } = parts(records, options, random);
-    const encoder = fitFeatures(train);
+    const turn = turns(options.signal);
+    const encoder = await inTurns(fitFeatures(train), turn);
     const subtasks = encoder.columnOf[nameFeatures.findIndex(({ name }) => name === 'subtask')] ?? new Map();
     const network = new Network({
       columns: encoder.columns,
@@ -45,7 +47,8 @@ export const mlpPredictor = (settings: MlpSettings = studySettings): Predictor =
       batch: settings.batch,
     });
     network.initialise(random);
-    await learn(network, settings, examplesOf(train, encoder), examplesOf(development, encoder), random, options);
+    const examples = await inTurns(examplesOf(train, encoder), turn);
+    await learn(network, settings, examples, await inTurns(examplesOf(development, encoder), turn), random, options);
     return {
       predict: (configurations) => outputs(network, settings.batch, encoder.encode(configurations)).map(within),
       taskVectors: () =>
@@ -62,10 +65,10 @@ interface Examples {
   scores: Float32Array;
 }
 
-const examplesOf = (records: readonly ScoreRecord[], encoder: FeatureEncoder): Examples => ({
-  inputs: encoder.encode(records),
-  scores: Float32Array.from(records, ({ score }) => score),
-});
+function* examplesOf(records: readonly ScoreRecord[], encoder: FeatureEncoder): Steps<Examples> {
+  const inputs = yield* encoder.encodeSteps(records);
+  return { inputs, scores: Float32Array.from(records, ({ score }) => score) };
+}
 
 /** Trains in epochs over shuffled batches; leaves the parameters of the best epoch in the network. */
 async function learn(
@@ -91,7 +94,9 @@ async function learn(
       if (pace.due()) await pace.pause();
     }
     if (development.inputs.count >= leastDevelopment) {
-      const rmse = rootMeanSquare(outputs(network, batch, development.inputs), development.scores);
+      const answers = new Float64Array(development.inputs.count);
+      await inTurns(answer(network, batch, development.inputs, answers), turnsAt(pace));
+      const rmse = rootMeanSquare(answers, development.scores);
       if (rmse < best.rmse) best = { rmse, parameters: network.copyParameters() };
     }
     progress?.((epoch + 1) / epochs);
@@ -99,11 +104,17 @@ async function learn(
   if (best.rmse < Number.POSITIVE_INFINITY) network.restoreParameters(best.parameters);
 }
 
+function* answer(network: Network, batch: number, inputs: Encoded, out: Float64Array): Steps<void> {
+  const order = Int32Array.from({ length: inputs.count }, (_, at) => at);
+  for (let from = 0; from < inputs.count; from += batch) {
+    network.forward(inputs, order, from, Math.min(batch, inputs.count - from), out, from);
+    yield;
+  }
+}
+
 function outputs(network: Network, batch: number, inputs: Encoded): Float64Array {
   const out = new Float64Array(inputs.count);
-  const order = Int32Array.from({ length: inputs.count }, (_, at) => at);
-  for (let from = 0; from < inputs.count; from += batch)
-    network.forward(inputs, order, from, Math.min(batch, inputs.count - from), out, from);
+  atOnce(answer(network, batch, inputs, out));
   return out;
 }
 

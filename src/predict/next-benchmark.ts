@@ -8,7 +8,8 @@ import { HumanError } from '../shared/errors.ts';
 import { fitNormal, type NormalSettings, usualNormal } from './learn/normal.ts';
 import { openPace } from './learn/pace.ts';
 import { rowsWithSizes, scoreMatrix } from './learn/score-matrix.ts';
-import { cholesky, solveCholesky } from './linear-algebra.ts';
+import { choleskyRow, solveCholesky } from './linear-algebra.ts';
+import { atOnce, inTurns, type Steps, turns } from './turn.ts';
 import type { Configuration, ScoreRecord } from './types.ts';
 
 export interface NextBenchmarkOptions {
@@ -49,7 +50,8 @@ export async function nextBenchmarks(
     throw new HumanError('bad-input', `No record is of the model "${String(model)}".`, {
       todo: 'Run one benchmark of it, or say its family and size.',
     });
-  const matrix = scoreMatrix(records);
+  const turn = turns(signal);
+  const matrix = await scoreMatrix(records, turn);
   const rows = matrix.rows.size;
   if (rows < 2)
     throw new HumanError('bad-input', 'The records are of one model: how its scores hang together cannot be told.', {
@@ -67,16 +69,16 @@ export async function nextBenchmarks(
     ...all.filter((column) => !isOpen(column)),
     ...Array.from({ length: width - columns }, (_, at) => columns + at),
   ];
-  const covariance = conditionalCovariance(normal.covariance, width, open, known);
+  await turn();
+  const covariance = await inTurns(conditionalSteps(normal.covariance, width, open, known), turn);
   const scale = open.map((column) => matrix.deviation[column] as number);
   for (let i = 0; i < open.length; i++)
     for (let j = 0; j < open.length; j++)
       covariance[i * open.length + j] =
         (covariance[i * open.length + j] as number) * (scale[i] as number) * (scale[j] as number);
-  const examples = new Map(records.map((record) => [matrix.columns.get(matrix.columnKey(record)) as number, record]));
   const { family, model: name, parameters, trainingFlops } = named;
   const proposals = variancesAfter(covariance, open.length).map(({ before, after }, at): BenchmarkProposal => {
-    const { task, subtask, shots, mode, metric } = examples.get(open[at] as number) as ScoreRecord;
+    const { task, subtask, shots, mode, metric } = matrix.columnExamples[open[at] as number] as Configuration;
     const configuration = { family, model: name, parameters, trainingFlops, task, subtask, shots, mode, metric };
     return { configuration, before, after, cost: cost(configuration) };
   });
@@ -112,28 +114,38 @@ export function variancesAfter(covariance: Float64Array, n: number): { before: n
  * @param covariance [width, width]
  * @returns [open, open]
  */
-export function conditionalCovariance(
+export const conditionalCovariance = (
   covariance: Float64Array,
   width: number,
   open: readonly number[],
   known: readonly number[],
-): Float64Array {
+): Float64Array => atOnce(conditionalSteps(covariance, width, open, known));
+
+/** The same in steps. */
+function* conditionalSteps(
+  covariance: Float64Array,
+  width: number,
+  open: readonly number[],
+  known: readonly number[],
+): Steps<Float64Array> {
   const entry = (a: number, b: number): number => covariance[a * width + b] as number;
   const factor = new Float64Array(known.length ** 2);
   for (const [i, a] of known.entries())
     for (const [j, b] of known.entries()) factor[i * known.length + j] = entry(a, b);
-  cholesky(factor, known.length);
-  const solved = open.map((a) => {
+  for (let row = 0; row < known.length; row++) {
+    choleskyRow(factor, known.length, row);
+    yield;
+  }
+  const out = new Float64Array(open.length ** 2);
+  for (const [i, a] of open.entries()) {
     const weights = Float64Array.from(known, (b) => entry(a, b));
     solveCholesky(factor, known.length, weights);
-    return weights;
-  });
-  const out = new Float64Array(open.length ** 2);
-  for (const [i, a] of open.entries())
     for (const [j, b] of open.entries()) {
       let rest = entry(a, b);
-      for (const [k, c] of known.entries()) rest -= ((solved[i] as Float64Array)[k] as number) * entry(c, b);
+      for (const [k, c] of known.entries()) rest -= (weights[k] as number) * entry(c, b);
       out[i * open.length + j] = rest;
     }
+    yield;
+  }
   return out;
 }

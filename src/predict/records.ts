@@ -9,6 +9,7 @@ import { LeftOutCounter } from './left-out.ts';
 import { emptyMapping, type Mapping, readMapping } from './mapping.ts';
 import { runRecords } from './run-records.ts';
 import { readTable } from './table-files.ts';
+import { inTurns, turns } from './turn.ts';
 import type { RecordTable } from './types.ts';
 
 export interface RecordSources {
@@ -65,13 +66,10 @@ async function jsonOf(file: string): Promise<unknown> {
 }
 
 /** Puts tables of sources together, the first in front, and filters them. */
-export function combineTables(tables: readonly RecordTable[], filters: RecordFilters = {}): RecordTable {
+export async function combineTables(tables: readonly RecordTable[], filters: RecordFilters = {}): Promise<RecordTable> {
   const leftOut = new LeftOutCounter();
   for (const table of tables) leftOut.addAll(table.leftOut);
-  const records = filteredRecords(
-    tables.flatMap((table) => table.records),
-    filters,
-    leftOut,
-  );
+  const all = tables.flatMap((table) => table.records);
+  const records = await inTurns(filteredRecords(all, filters, leftOut), turns());
   return { records, leftOut: leftOut.list(), notes: tables.flatMap(({ notes }) => notes ?? []) };
 }

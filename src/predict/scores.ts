@@ -1,6 +1,7 @@
 /** From a score as it is written to one from 0 to 1. */
 import type { LeftOutCounter } from './left-out.ts';
 import { type MetricRange, rangeOf } from './metric-ranges.ts';
+import { atOnce, type Steps, stepwise } from './turn.ts';
 import type { ScoreRecord } from './types.ts';
 
 const missing: ReadonlySet<string> = new Set([
@@ -52,34 +53,41 @@ const slack = 1e-6;
  * percents there, else in shares; the minority that cannot be of that scale is left out. Among percents a model or a subtask
  * that never reaches 1 is on another scale than the rest: what it means cannot be told, and it is left out too.
  */
-export function scaledRecords(
+export const scaledRecords = (
   unscaled: readonly UnscaledRecord[],
   file: string,
   leftOut: LeftOutCounter,
-): ScoreRecord[] {
-  const percents = percentMetrics(unscaled);
-  const odd = otherScale(unscaled, percents);
+): ScoreRecord[] => atOnce(scaleSteps(unscaled, file, leftOut));
+
+/** The same in steps. */
+export function* scaleSteps(
+  unscaled: readonly UnscaledRecord[],
+  file: string,
+  leftOut: LeftOutCounter,
+): Steps<ScoreRecord[]> {
+  const percents = yield* percentMetrics(unscaled);
+  const odd = yield* otherScale(unscaled, percents);
   const records: ScoreRecord[] = [];
-  for (const { record, range: said, line, standardError } of unscaled) {
+  yield* stepwise(unscaled, ({ record, range: said, line, standardError }) => {
     let range = said ?? rangeOf(record.metric);
     if (!range) {
       leftOut.add(
         `scores of "${record.metric}", a metric whose range is not known (a mapping file can say it)`,
         placeOf(file, line),
       );
-      continue;
+      return;
     }
     if (!said && percents.has(record.metric)) {
       if (odd.has(keys.model(record)) || odd.has(keys.subtask(record))) {
         leftOut.add(`scores of "${record.metric}" from 0 to 1 among percents: mixed scales`, placeOf(file, line));
-        continue;
+        return;
       }
       range = { ...range, high: 100 };
     }
     const share = (record.score - range.low) / (range.high - range.low);
     if (share < -slack || share > 1 + slack) {
       leftOut.add(`scores of "${record.metric}" outside of ${range.low} to ${range.high}`, placeOf(file, line));
-      continue;
+      return;
     }
     const inside = Math.min(1, Math.max(0, share));
     record.score = range.lowerIsBetter ? 1 - inside : inside;
@@ -87,7 +95,7 @@ export function scaledRecords(
     if (standardError !== undefined && record.n === null && inside > 0 && inside < 1)
       record.n = Math.round((inside * (1 - inside)) / (standardError / (range.high - range.low)) ** 2) + 1;
     records.push(record);
-  }
+  });
   return records;
 }
 
@@ -98,15 +106,15 @@ const keys = {
   subtask: ({ metric, task, subtask }: ScoreRecord): string => `subtask ${metric} ${task} ${subtask}`,
 };
 
-function percentMetrics(unscaled: readonly UnscaledRecord[]): Set<string> {
+function* percentMetrics(unscaled: readonly UnscaledRecord[]): Steps<Set<string>> {
   const counts = new Map<string, { above: number; inside: number }>();
-  for (const { record, range } of unscaled) {
-    if (range || record.score <= 0 || record.score > 100 + slack) continue;
+  yield* stepwise(unscaled, ({ record, range }) => {
+    if (range || record.score <= 0 || record.score > 100 + slack) return;
     const count = counts.get(record.metric) ?? { above: 0, inside: 0 };
     if (record.score > 1 + slack) count.above++;
     else count.inside++;
     counts.set(record.metric, count);
-  }
+  });
   return new Set(
     [...counts]
       .filter(([metric, { above, inside }]) => above > inside && rangeOf(metric)?.share)
@@ -115,10 +123,10 @@ function percentMetrics(unscaled: readonly UnscaledRecord[]): Set<string> {
 }
 
 /** Models and subtasks with at least three scores, none above 1 and one that no share of a percent would be taken for. */
-function otherScale(unscaled: readonly UnscaledRecord[], percents: ReadonlySet<string>): Set<string> {
+function* otherScale(unscaled: readonly UnscaledRecord[], percents: ReadonlySet<string>): Steps<Set<string>> {
   const groups = new Map<string, { n: number; most: number; fractions: number }>();
-  for (const { record, range } of unscaled) {
-    if (range || !percents.has(record.metric)) continue;
+  yield* stepwise(unscaled, ({ record, range }) => {
+    if (range || !percents.has(record.metric)) return;
     for (const key of [keys.model(record), keys.subtask(record)]) {
       const group = groups.get(key) ?? { n: 0, most: Number.NEGATIVE_INFINITY, fractions: 0 };
       group.n++;
@@ -126,7 +134,7 @@ function otherScale(unscaled: readonly UnscaledRecord[], percents: ReadonlySet<s
       if (record.score > 0.1 && record.score < 1) group.fractions++;
       groups.set(key, group);
     }
-  }
+  });
   return new Set(
     [...groups].filter(([, { n, most, fractions }]) => n >= 3 && most <= 1 && fractions * 2 > n).map(([key]) => key),
   );

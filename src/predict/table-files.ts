@@ -6,7 +6,8 @@ import { readCsvRows } from './csv-rows.ts';
 import { LeftOutCounter } from './left-out.ts';
 import { type JoinedTable, RowMapper } from './mapped-rows.ts';
 import { emptyMapping, type JoinRule, type Mapping } from './mapping.ts';
-import { scaledRecords } from './scores.ts';
+import { scaleSteps } from './scores.ts';
+import { inTurns, type Steps, stepwise, turns } from './turn.ts';
 import type { RecordTable, ScoreRecord } from './types.ts';
 
 /**
@@ -29,21 +30,22 @@ export async function readTable(file: string, mapping: Mapping = emptyMapping): 
       return (fields, line) => rows.read(fields, line);
     });
   const { records, notes } = mapper as unknown as RowMapper;
-  return { records: withOwnNames(scaledRecords(records, file, leftOut)), leftOut: leftOut.list(), notes };
+  const scaled = await inTurns(scaleSteps(records, file, leftOut), turns());
+  return { records: await inTurns(withOwnNames(scaled), turns()), leftOut: leftOut.list(), notes };
 }
 
 /** In the study's tables `128b` is a model of several families: such names get their family in front. */
-function withOwnNames(records: ScoreRecord[]): ScoreRecord[] {
+function* withOwnNames(records: ScoreRecord[]): Steps<ScoreRecord[]> {
   const families = new Map<string, Map<string, string>>();
-  for (const { model, family } of records) {
+  yield* stepwise(records, ({ model, family }) => {
     const names = families.get(model) ?? new Map<string, string>();
     if (!names.has(family)) names.set(family, `${family} ${model}`);
     families.set(model, names);
-  }
-  for (const record of records) {
+  });
+  yield* stepwise(records, (record) => {
     const names = families.get(record.model);
     if (names && names.size > 1) record.model = names.get(record.family) ?? record.model;
-  }
+  });
   return records;
 }
 

@@ -5,6 +5,7 @@ import { type FeatureEncoder, fitFeatures, nameFeatures, numberFeatures } from '
 import { type ForestSettings, growForest } from './learn/forest.ts';
 import { openPace } from './learn/pace.ts';
 import type { Columns } from './learn/tree.ts';
+import { atOnce, inTurns, type Steps, turns } from './turn.ts';
 import type { Configuration, Predictor, ScoreRecord } from './types.ts';
 
 const forest = (name: string, title: string, settings: ForestSettings): Predictor => ({
@@ -12,9 +13,10 @@ const forest = (name: string, title: string, settings: ForestSettings): Predicto
   title,
   async fit(records, { seed, development = [], signal, progress }) {
     const all = [...records, ...development];
-    const encoder = fitFeatures(all);
+    const turn = turns(signal);
+    const encoder = await inTurns(fitFeatures(all), turn);
     const grown = await growForest(
-      columnsOf(all, encoder),
+      await inTurns(columnSteps(all, encoder), turn),
       scoresOf(all),
       settings,
       new Random(seed),
@@ -57,14 +59,17 @@ export const boostedPredictor: Predictor = {
   async fit(records, { seed, development = [], signal, progress }) {
     const stops = development.length >= leastDevelopment;
     const train = stops ? records : [...records, ...development];
-    const encoder = fitFeatures(train);
+    const turn = turns(signal);
+    const encoder = await inTurns(fitFeatures(train), turn);
     const grown = await boostTrees(
-      columnsOf(train, encoder),
+      await inTurns(columnSteps(train, encoder), turn),
       scoresOf(train),
       stops ? boosting : { ...boosting, trees: boosting.trees / 2 },
       seed,
       openPace(signal),
-      stops ? { columns: columnsOf(development, encoder), target: scoresOf(development) } : undefined,
+      stops
+        ? { columns: await inTurns(columnSteps(development, encoder), turn), target: scoresOf(development) }
+        : undefined,
       progress,
     );
     return {
@@ -77,16 +82,21 @@ export const boostedPredictor: Predictor = {
 const scoresOf = (records: readonly ScoreRecord[]): Float64Array => Float64Array.from(records, ({ score }) => score);
 
 /** The names as codes, then the numbers. */
-function columnsOf(configurations: readonly Configuration[], encoder: FeatureEncoder): Columns {
-  const { count, names, numbers } = encoder.encode(configurations);
-  const column = (values: Int32Array | Float32Array, width: number, at: number): Float64Array =>
-    Float64Array.from({ length: count }, (_, row) => values[row * width + at] as number);
-  return {
-    count,
-    values: [
-      ...nameFeatures.map((_, at) => column(names, nameFeatures.length, at)),
-      ...numberFeatures.map((_, at) => column(numbers, numberFeatures.length, at)),
-    ],
-    named: [...nameFeatures.map(() => true), ...numberFeatures.map(() => false)],
-  };
+function* columnSteps(configurations: readonly Configuration[], encoder: FeatureEncoder): Steps<Columns> {
+  const { count, names, numbers } = yield* encoder.encodeSteps(configurations);
+  const values: Float64Array[] = [];
+  for (const [all, width] of [
+    [names, nameFeatures.length],
+    [numbers, numberFeatures.length],
+  ] as const)
+    for (let at = 0; at < width; at++) {
+      const column = new Float64Array(count);
+      for (let row = 0; row < count; row++) column[row] = all[row * width + at] as number;
+      values.push(column);
+      yield;
+    }
+  return { count, values, named: [...nameFeatures.map(() => true), ...numberFeatures.map(() => false)] };
 }
+
+const columnsOf = (configurations: readonly Configuration[], encoder: FeatureEncoder): Columns =>
+  atOnce(columnSteps(configurations, encoder));

@@ -1,13 +1,17 @@
 /** How well a predictor does, split by split, as the predictor page shows it. */
 import {
   baseline,
+  coverageSteps,
   evaluatePredictors,
-  measuredCoverage,
+  inTurns,
   noiseCeiling,
   type Predictor,
   type PredictorEvaluation,
   type ScoreRecord,
+  type Steps,
   splitTable,
+  stepwise,
+  turns,
 } from '../predict/index.ts';
 import { CancelledError, HumanError, throwIfCancelled } from '../shared/errors.ts';
 import {
@@ -39,6 +43,7 @@ export async function measureFit(
 ): Promise<SplitFit[]> {
   const measured = [predictor, ...(predictor.name === baseline.name ? [] : [baseline])].map(yielding);
   const splits: SplitFit[] = [];
+  const turn = turns(signal);
   for (const [at, { name, title, question }] of splitTable.entries()) {
     const tell = (share: number, done: SplitFit | null = null): void =>
       progress({ message: `${predictor.title}: ${name}, ${title}`, fraction: (at + share) / splitTable.length, done });
@@ -53,22 +58,29 @@ export async function measureFit(
       });
       const [chosen] = evaluation.predictors;
       if (!chosen) continue;
+      const fits: PredictorFit[] = [];
+      for (const of of evaluation.predictors) {
+        const measured = await inTurns(coverageSteps(records, of.heldOut), turn);
+        fits.push({
+          predictor: of.predictor,
+          title: of.title,
+          r2: of.r2,
+          rmse: of.rmse,
+          coverage: measured && { share: measured.share, n: measured.n, reach: measured.halfWidth },
+        });
+      }
+      const heldOut = await inTurns(heldOutOf(records, chosen, seed), turn);
+      await turn();
       const split: SplitFit = {
         split: name,
         title,
         words: question,
         folds: evaluation.split.folds.length,
         notes: evaluation.split.notes,
-        fits: evaluation.predictors.map((of) => ({
-          predictor: of.predictor,
-          title: of.title,
-          r2: of.r2,
-          rmse: of.rmse,
-          coverage: coverage(records, of),
-        })),
+        fits,
         ceiling: noiseCeiling(chosen.heldOut.flatMap(({ record }) => records[record] ?? [])),
         problem: null,
-        ...heldOutOf(records, chosen, seed),
+        ...heldOut,
       };
       splits.push(split);
       tell(1, split);
@@ -110,43 +122,44 @@ export function yielding(predictor: Predictor): Predictor {
   };
 }
 
-/** What intervals of predictions in this situation are worth; null where too few are held out. */
-function coverage(records: readonly ScoreRecord[], { heldOut }: PredictorEvaluation): PredictorFit['coverage'] {
-  const measured = measuredCoverage(records, heldOut);
-  return measured && { share: measured.share, n: measured.n, reach: measured.halfWidth };
-}
-
-function heldOutOf(
+function* heldOutOf(
   records: readonly ScoreRecord[],
   { heldOut }: PredictorEvaluation,
   seed: number,
-): Pick<SplitFit, 'points' | 'total' | 'tasks' | 'families'> {
-  const varies = (of: (record: ScoreRecord) => unknown): boolean => new Set(records.map(of)).size > 1;
-  const hasShots = varies(({ shots }) => shots);
-  const hasModes = varies(({ mode }) => mode);
-  const hasMetrics = varies(({ metric }) => metric);
-  const points = heldOut.flatMap(({ record, predicted }): PredictedRecord[] => {
+): Steps<Pick<SplitFit, 'points' | 'total' | 'tasks' | 'families'>> {
+  const [allShots, allModes, allMetrics] = [new Set<number>(), new Set<string | null>(), new Set<string>()];
+  yield* stepwise(records, ({ shots, mode, metric }) => {
+    allShots.add(shots);
+    allModes.add(mode);
+    allMetrics.add(metric);
+  });
+  const [hasShots, hasModes, hasMetrics] = [allShots.size > 1, allModes.size > 1, allMetrics.size > 1];
+  const points: PredictedRecord[] = [];
+  yield* stepwise(heldOut, ({ record, predicted }) => {
     const one = records[record];
-    if (!one) return [];
+    if (!one) return;
     const { model, family, task, subtask, shots, mode, metric, score } = one;
     const setting = [hasModes && mode, hasShots && `${shots}-shot`, hasMetrics && metric].filter(Boolean).join(', ');
-    return [{ model, family, task, subtask, setting, actual: score, predicted }];
+    points.push({ model, family, task, subtask, setting, actual: score, predicted });
   });
+  const tasks = yield* errorsBy(points, subtaskName);
+  const families = yield* errorsBy(points, ({ family }) => family);
   return {
     points: points.length <= mostPoints ? points : new Random(seed).shuffle([...points]).slice(0, mostPoints),
     total: points.length,
-    tasks: errorsBy(points, subtaskName),
-    families: errorsBy(points, ({ family }) => family),
+    tasks,
+    families,
   };
 }
 
-function errorsBy(points: readonly PredictedRecord[], key: (point: PredictedRecord) => string): GroupError[] {
+function* errorsBy(points: readonly PredictedRecord[], key: (point: PredictedRecord) => string): Steps<GroupError[]> {
   const groups = new Map<string, PredictedRecord[]>();
-  for (const point of points) {
-    const group = groups.get(key(point));
+  yield* stepwise(points, (point) => {
+    const name = key(point);
+    const group = groups.get(name);
     if (group) group.push(point);
-    else groups.set(key(point), [point]);
-  }
+    else groups.set(name, [point]);
+  });
   return [...groups]
     .map(([name, members]) => {
       let [squares, off, sum] = [0, 0, 0];

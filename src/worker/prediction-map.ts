@@ -1,5 +1,15 @@
 /** The task map of a predictor's task vectors, or of the score table's where it learns none. */
-import { mapVectors, type Predictor, type ScoreRecord, scoreTable, spectralVectors } from '../predict/index.ts';
+import {
+  inTurns,
+  mapVectors,
+  type Predictor,
+  type ScoreRecord,
+  type Steps,
+  scoreTableSteps,
+  spectralSteps,
+  stepwise,
+  turns,
+} from '../predict/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import type { TaskMap } from '../shared/predictions.ts';
 import { yielding } from './prediction-fit.ts';
@@ -18,13 +28,18 @@ export async function taskMap(
     progress: (fraction) => hooks.progress({ message: `Task vectors: ${predictor.title}`, fraction }),
   });
   const learned = fitted.taskVectors?.() ?? null;
-  const { names, vectors, title } = learned ? ofPredictor(learned, predictor) : ofScores(records, predictor);
+  const turn = turns(hooks.signal);
+  await turn();
+  const { names, vectors, title } = learned
+    ? ofPredictor(learned, predictor)
+    : await inTurns(ofScores(records, predictor), turn);
   if (vectors.length < 3)
     throw new HumanError('bad-input', `There are vectors of ${vectors.length} tasks; a map takes at least 3.`, {
       todo: 'Add records of more tasks.',
     });
   const map = mapVectors(vectors, { clusters, seed });
-  const known = statistics(records);
+  await turn();
+  const known = await inTurns(statistics(records), turn);
   return {
     title,
     dimensions: vectors[0]?.length ?? 0,
@@ -56,24 +71,25 @@ const ofPredictor = (learned: Map<string, Float64Array>, { title }: Predictor): 
 });
 
 /** Principal components of the table of models × subtasks. */
-function ofScores(records: readonly ScoreRecord[], { title }: Predictor): NamedVectors {
-  const table = scoreTable(records);
+function* ofScores(records: readonly ScoreRecord[], { title }: Predictor): Steps<NamedVectors> {
+  const table = yield* scoreTableSteps(records);
   return {
     names: table.subtasks.map(({ name }) => name),
-    vectors: spectralVectors(table, [...table.rows.keys()]),
+    vectors: yield* spectralSteps(table, [...table.rows.keys()]),
     title: `Components of the score table (${title} learns no task vectors)`,
   };
 }
 
-function statistics(records: readonly ScoreRecord[]): Map<string, { task: string; n: number; mean: number }> {
+function* statistics(records: readonly ScoreRecord[]): Steps<Map<string, { task: string; n: number; mean: number }>> {
   const sums = new Map<string, { task: string; n: number; sum: number }>();
   // A table names a subtask after its task too where several tasks have one of that name.
-  for (const { task, subtask, score } of records)
+  yield* stepwise(records, ({ task, subtask, score }) => {
     for (const name of new Set([subtask, `${task}:${subtask}`])) {
       const entry = sums.get(name) ?? { task, n: 0, sum: 0 };
       entry.n++;
       entry.sum += score;
       sums.set(name, entry);
     }
+  });
   return new Map([...sums].map(([name, { task, n, sum }]) => [name, { task, n, mean: sum / n }]));
 }

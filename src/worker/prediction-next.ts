@@ -1,5 +1,13 @@
 /** The next benchmark of a model, as the predictor page shows it. */
-import { nextBenchmarks, type ScoreRecord, subtaskCosts } from '../predict/index.ts';
+import {
+  inTurns,
+  nextBenchmarks,
+  type ScoreRecord,
+  type Steps,
+  stepwise,
+  subtaskCosts,
+  turns,
+} from '../predict/index.ts';
 import type { RunFolder } from '../runs/index.ts';
 import type { NextBenchmark, RecordsReport } from '../shared/predictions.ts';
 
@@ -15,8 +23,9 @@ export async function nextBenchmark(
   const name = model || (fewest(report.models)?.model ?? '');
   hooks.progress({ message: `How scores hang together, for ${name}`, fraction: null });
   await new Promise((resolve) => setImmediate(resolve));
-  const { costOf, unit } = costs(records, runs);
-  const settingOf = settings(records);
+  const turn = turns(hooks.signal);
+  const { costOf, unit } = await inTurns(costs(records, runs), turn);
+  const settingOf = await inTurns(settings(records), turn);
   const { known, open, proposals } = await nextBenchmarks(records, name, { cost: costOf, signal: hooks.signal });
   return {
     model: name,
@@ -44,25 +53,28 @@ const fewest = (models: RecordsReport['models']): RecordsReport['models'][number
   );
 
 /** What tells the settings of a task apart, where the records have several. */
-function settings(records: readonly ScoreRecord[]): (shots: number, mode: string | null) => string {
-  const several = (of: (record: ScoreRecord) => unknown): boolean => new Set(records.map(of)).size > 1;
-  const hasModes = several(({ mode }) => mode);
-  const hasShots = several(({ shots }) => shots);
-  return (shots, mode) => [hasModes && mode, hasShots && `${shots}-shot`].filter(Boolean).join(', ');
+function* settings(records: readonly ScoreRecord[]): Steps<(shots: number, mode: string | null) => string> {
+  const [modes, numbers] = [new Set<string | null>(), new Set<number>()];
+  yield* stepwise(records, ({ mode, shots }) => {
+    modes.add(mode);
+    numbers.add(shots);
+  });
+  return (shots, mode) => [modes.size > 1 && mode, numbers.size > 1 && `${shots}-shot`].filter(Boolean).join(', ');
 }
 
 /** Minutes that runs of this workspace took, else items, of each subtask. */
-function costs(
+function* costs(
   records: readonly ScoreRecord[],
   runs: readonly RunFolder[],
-): { costOf(of: { task: string; subtask: string }): number; unit: string } {
+): Steps<{ costOf(of: { task: string; subtask: string }): number; unit: string }> {
   const found = new Map<string, { name: string; task: string; subtask: string; metric: string; counts: number[] }>();
   const key = ({ task, subtask }: { task: string; subtask: string }): string => `${task}\n${subtask}`;
-  for (const { task, subtask, metric, n } of records) {
-    const entry = found.get(key({ task, subtask })) ?? { name: subtask, task, subtask, metric, counts: [] };
+  yield* stepwise(records, ({ task, subtask, metric, n }) => {
+    const name = key({ task, subtask });
+    const entry = found.get(name) ?? { name: subtask, task, subtask, metric, counts: [] };
     if (n !== null) entry.counts.push(n);
-    found.set(key({ task, subtask }), entry);
-  }
+    found.set(name, entry);
+  });
   const { costs: each, unit } = subtaskCosts(
     {
       subtasks: [...found.values()].map(({ counts, ...subtask }) => ({

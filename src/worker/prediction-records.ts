@@ -2,7 +2,16 @@
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { dirname, sep } from 'node:path';
-import { combineTables, type RecordTable, readRecordFile, runRecords, type ScoreRecord } from '../predict/index.ts';
+import {
+  combineTables,
+  inTurns,
+  type RecordTable,
+  readRecordFile,
+  runRecords,
+  type ScoreRecord,
+  stepwise,
+  turns,
+} from '../predict/index.ts';
 import { openRunStore, type RunFolder } from '../runs/index.ts';
 import { HumanError, sentenceOf } from '../shared/errors.ts';
 import type { RecordPlaces, RecordsReport } from '../shared/predictions.ts';
@@ -56,12 +65,12 @@ export class RecordReader {
     // Runs of all stores together: the leaderboard, whose names records have, counts the newest of each.
     const ofRuns = runRecords(runs);
     const tables = [ofRuns, ...sources.map(({ table }) => table)];
-    const preferred = combineTables(tables, { preferredOnly: true });
+    const preferred = await combineTables(tables, { preferredOnly: true });
     const gathered: GatheredRecords = {
       preferred: preferred.records,
-      all: combineTables(tables).records,
+      all: (await combineTables(tables)).records,
       runs,
-      report: reportOf(preferred, [
+      report: await reportOf(preferred, [
         ...(ofStores.length > 0
           ? [
               {
@@ -99,19 +108,32 @@ export class RecordReader {
   }
 }
 
-function reportOf({ records, leftOut, notes = [] }: RecordTable, sources: readonly Source[]): RecordsReport {
+async function reportOf(
+  { records, leftOut, notes = [] }: RecordTable,
+  sources: readonly Source[],
+): Promise<RecordsReport> {
+  const turn = turns();
   const used = new Set(records);
   // Examples name places in files; where the files lie is said once, by the sources.
   const folders = sources.filter(({ kind }) => kind === 'file').map(({ path }) => `${dirname(path)}${sep}`);
   const brief = (example: string): string => folders.reduce((text, folder) => text.replaceAll(folder, ''), example);
   const models = new Map<string, { model: string; family: string; records: number }>();
   const families = new Map<string, number>();
-  for (const { model, family } of records) {
+  const [tasks, subtasks, metrics] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  const hash = createHash('sha256');
+  const add = (record: ScoreRecord): void => {
+    const { family, model, task, subtask, shots, mode, metric, score } = record;
     const entry = models.get(model) ?? { model, family, records: 0 };
     entry.records++;
     models.set(model, entry);
     families.set(family, (families.get(family) ?? 0) + 1);
-  }
+    tasks.add(task);
+    subtasks.add(`${task}\n${subtask}`);
+    metrics.add(metric);
+    hash.update(`${family}\n${model}\n${task}\n${subtask}\n${shots}\n${mode}\n${metric}\n${score}\n`);
+  };
+  await inTurns(stepwise(records, add), turn);
+  await turn();
   return {
     sources: sources.map(({ path, kind, table, problem }) => ({
       path,
@@ -124,18 +146,11 @@ function reportOf({ records, leftOut, notes = [] }: RecordTable, sources: readon
     families: [...families]
       .map(([family, n]) => ({ family, records: n }))
       .sort((a, b) => b.records - a.records || a.family.localeCompare(b.family)),
-    tasks: new Set(records.map(({ task }) => task)).size,
-    subtasks: new Set(records.map(({ task, subtask }) => `${task}\n${subtask}`)).size,
-    metrics: [...new Set(records.map(({ metric }) => metric))].sort(),
+    tasks: tasks.size,
+    subtasks: subtasks.size,
+    metrics: [...metrics].sort(),
     leftOut: leftOut.map((line) => ({ ...line, examples: line.examples.map(brief) })),
     notes: [...notes],
-    digest: digestOf(records),
+    digest: hash.digest('hex').slice(0, 16),
   };
-}
-
-function digestOf(records: readonly ScoreRecord[]): string {
-  const hash = createHash('sha256');
-  for (const { family, model, task, subtask, shots, mode, metric, score } of records)
-    hash.update(`${family}\n${model}\n${task}\n${subtask}\n${shots}\n${mode}\n${metric}\n${score}\n`);
-  return hash.digest('hex').slice(0, 16);
 }

@@ -1,12 +1,14 @@
 /** A small-bench search as the predictor page shows it. */
 import {
   findSmallBenches,
+  inTurns,
   type ScoreRecord,
   type ScoreTable,
   type SmallBenchComparison,
   type SubsetSearch,
-  scoreTable,
+  scoreTableSteps,
   subtaskCosts,
+  turns,
 } from '../predict/index.ts';
 import type { RunFolder } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
@@ -32,7 +34,7 @@ export async function searchSmallBench(
     progress(progress: { message: string; fraction: number; best: SmallBenchResult }): void;
   },
 ): Promise<SmallBenchResult> {
-  const table = scoreTable(records);
+  const table = await inTurns(scoreTableSteps(records), turns());
   const width = table.subtasks.length;
   const { unit, costs, perUnit } = costsOf(table, budgetIn, runs);
   const whole = costs.reduce((sum, cost) => sum + cost, 0);

@@ -1,7 +1,8 @@
 /** Gradient-boosted trees for the squared error (Friedman 2001), with histograms, shrinkage of leaves and early stopping. */
 import { Random } from '../../shared/random.ts';
+import { inTurns, turnsAt } from '../turn.ts';
 import type { Pace } from './pace.ts';
-import { addTree, bestSplitter, binColumns, type Columns, growTree, type Tree } from './tree.ts';
+import { addTree, bestSplitter, binSteps, type Columns, growTree, type Tree } from './tree.ts';
 
 export interface BoostingSettings {
   /** At most. */
@@ -38,7 +39,8 @@ export async function boostTrees(
   const start = target.reduce((sum, value) => sum + value, 0) / Math.max(1, n);
   const residual = target.map((value) => value - start);
   const features = Math.max(1, Math.round(settings.features * columns.values.length));
-  const splitter = bestSplitter(columns, binColumns(columns), residual, { leastLeaf, features, shrinkage }, random);
+  const bins = await inTurns(binSteps(columns), turnsAt(pace));
+  const splitter = bestSplitter(columns, bins, residual, { leastLeaf, features, shrinkage }, random);
   const grown: Tree[] = [];
   const developed = new Float64Array(development?.columns.count ?? 0).fill(start);
   let best = { error: Number.POSITIVE_INFINITY, trees };

@@ -3,7 +3,8 @@
  * tables too wide for a normal distribution with a full covariance.
  */
 import { cholesky, dot, solveCholesky } from '../linear-algebra.ts';
-import { leadingDirections } from '../small-bench/task-covariance.ts';
+import { directionSteps } from '../small-bench/task-covariance.ts';
+import { inTurns, turnsAt } from '../turn.ts';
 import type { Pace } from './pace.ts';
 
 export interface ComponentSettings {
@@ -60,8 +61,10 @@ export async function fitComponents(
       mean[at % columns] = (mean[at % columns] as number) + (filled[at] as number) / rows;
     centre = mean;
     const centred = filled.map((value, at) => value - (mean[at % columns] as number));
+    if (pace.due()) await pace.pause();
     const total = dot(centred, centred);
-    directions = total > 0 ? leadingDirections(centred, rows, columns, Math.min(components, rows - 1, columns)) : [];
+    const count = Math.min(components, rows - 1, columns);
+    directions = total > 0 ? await inTurns(directionSteps(centred, rows, columns, count), turnsAt(pace)) : [];
   }
   return { complete };
 }

@@ -4,6 +4,7 @@
  */
 import { rowOf } from '../columns.ts';
 import { momentsOf } from '../features.ts';
+import { atOnce, type Steps, stepwise } from '../turn.ts';
 import type { Configuration } from '../types.ts';
 
 interface NameFeature {
@@ -57,30 +58,38 @@ export interface FeatureEncoder {
   /** Column by name, a map for each of `nameFeatures`. */
   columnOf: readonly ReadonlyMap<string, number>[];
   encode(configurations: readonly Configuration[]): Encoded;
+  /** The same in steps. */
+  encodeSteps(configurations: readonly Configuration[]): Steps<Encoded>;
 }
 
-/** Learns names, means and variances. Names are numbered in the order in which they come. */
-export function fitFeatures(configurations: readonly Configuration[]): FeatureEncoder {
+/** Learns names, means and variances, in steps. Names are numbered in the order in which they come. */
+export function* fitFeatures(configurations: readonly Configuration[]): Steps<FeatureEncoder> {
   let columns = 0;
-  const columnOf = nameFeatures.map(({ of }) => {
+  const columnOf: Map<string, number>[] = [];
+  for (const { of } of nameFeatures) {
     const column = new Map<string, number>();
-    for (const configuration of configurations) {
+    yield* stepwise(configurations, (configuration) => {
       const name = of(configuration);
       if (!column.has(name)) column.set(name, columns++);
-    }
-    return column;
-  });
-  const scales = numberFeatures.map(({ of }) => {
+    });
+    columnOf.push(column);
+  }
+  const scales: { mean: number; deviation: number }[] = [];
+  for (const { of } of numberFeatures) {
     const { mean, deviation } = momentsOf(configurations.map(of));
-    return { mean, deviation: deviation > 1e-10 * Math.abs(mean) ? deviation : 1 };
-  });
+    scales.push({ mean, deviation: deviation > 1e-10 * Math.abs(mean) ? deviation : 1 });
+    yield;
+  }
   return {
     columns,
     columnOf,
     encode(some) {
+      return atOnce(this.encodeSteps(some));
+    },
+    *encodeSteps(some) {
       const names = new Int32Array(some.length * nameFeatures.length);
       const numbers = new Float32Array(some.length * numberFeatures.length);
-      for (const [at, configuration] of some.entries()) {
+      yield* stepwise(some, (configuration, at) => {
         for (const [feature, { of }] of nameFeatures.entries())
           names[at * nameFeatures.length + feature] = columnOf[feature]?.get(of(configuration)) ?? -1;
         for (const [feature, { of }] of numberFeatures.entries()) {
@@ -88,7 +97,7 @@ export function fitFeatures(configurations: readonly Configuration[]): FeatureEn
           const { mean, deviation } = scales[feature] as { mean: number; deviation: number };
           numbers[at * numberFeatures.length + feature] = value === null ? 0 : (value - mean) / deviation;
         }
-      }
+      });
       return { count: some.length, names, numbers };
     },
   };

@@ -1,7 +1,8 @@
 /** Forests: means of many trees (Breiman 2001; Geurts, Ernst and Wehenkel 2006). */
 import type { Random } from '../../shared/random.ts';
+import { inTurns, turnsAt } from '../turn.ts';
 import type { Pace } from './pace.ts';
-import { addTree, bestSplitter, binColumns, type Columns, growTree, randomSplitter, type Tree } from './tree.ts';
+import { addTree, bestSplitter, binSteps, type Columns, growTree, randomSplitter, type Tree } from './tree.ts';
 
 export interface ForestSettings {
   trees: number;
@@ -29,7 +30,7 @@ export async function growForest(
   const settings = { leastLeaf, features: drawn };
   const splitter =
     splits === 'best'
-      ? bestSplitter(columns, binColumns(columns), target, settings, random)
+      ? bestSplitter(columns, await inTurns(binSteps(columns), turnsAt(pace)), target, settings, random)
       : randomSplitter(columns, target, settings, random);
   const grown: Tree[] = [];
   for (let tree = 0; tree < trees; tree++) {

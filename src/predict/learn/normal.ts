@@ -2,7 +2,8 @@
  * A multivariate normal distribution of rows of which parts are missing, by expectation and maximisation (Dempster, Laird and
  * Rubin 1977, section 4.1), its covariance drawn to the identity: there are about as many rows as columns.
  */
-import { cholesky, solveCholesky } from '../linear-algebra.ts';
+import { choleskyRow, solveCholesky } from '../linear-algebra.ts';
+import { atOnce, inTurns, type Steps, turnsAt } from '../turn.ts';
 import type { Pace } from './pace.ts';
 
 export interface Normal {
@@ -39,7 +40,8 @@ export async function fitNormal(
     for (let row = 0; row < rows; row++) {
       if (pace.due()) await pace.pause();
       const of = values.subarray(row * columns, (row + 1) * columns);
-      completed.set(conditional(of, mean, covariance, scatter), row * columns);
+      const filled = await inTurns(conditionalSteps(of, mean, covariance, scatter), turnsAt(pace));
+      completed.set(filled, row * columns);
     }
     const next = new Float64Array(columns);
     for (let row = 0; row < rows; row++)
@@ -63,16 +65,19 @@ export async function fitNormal(
         covariance[j * columns + i] = value;
       }
   }
-  return { mean, covariance, complete: (row) => conditional(row, mean, covariance) };
+  return { mean, covariance, complete: (row) => atOnce(conditionalSteps(row, mean, covariance)) };
 }
 
+/** Rows of more known values than these take milliseconds each: they have steps within. */
+const wide = 100;
+
 /** Also adds the covariance of the missing values to the lower triangle of `scatter`. */
-function conditional(
+function* conditionalSteps(
   row: Float64Array,
   mean: Float64Array,
   covariance: Float64Array,
   scatter?: Float64Array,
-): Float64Array {
+): Steps<Float64Array> {
   const columns = row.length;
   const known: number[] = [];
   const missing: number[] = [];
@@ -83,18 +88,24 @@ function conditional(
   const factor = new Float64Array(n * n);
   for (const [i, a] of known.entries())
     for (let j = 0; j <= i; j++) factor[i * n + j] = covariance[a * columns + (known[j] as number)] as number;
-  cholesky(factor, n);
+  for (let i = 0; i < n; i++) {
+    choleskyRow(factor, n, i);
+    if (n > wide) yield;
+  }
   const off = Float64Array.from(known, (k) => (row[k] as number) - (mean[k] as number));
-  const solved = missing.map((u) => {
+  const solved: Float64Array[] = [];
+  for (const u of missing) {
     const weights = Float64Array.from(known, (k) => covariance[u * columns + k] as number);
     solveCholesky(factor, n, weights);
     let sum = mean[u] as number;
     for (let i = 0; i < n; i++) sum += (weights[i] as number) * (off[i] as number);
     out[u] = sum;
-    return weights;
-  });
+    solved.push(weights);
+    if (n > wide) yield;
+  }
   if (scatter)
-    for (const [a, u] of missing.entries())
+    for (const [a, u] of missing.entries()) {
+      if (n > wide) yield;
       for (let b = 0; b <= a; b++) {
         const v = missing[b] as number;
         let rest = covariance[u * columns + v] as number;
@@ -103,6 +114,7 @@ function conditional(
             ((solved[a] as Float64Array)[i] as number) * (covariance[v * columns + (known[i] as number)] as number);
         scatter[u * columns + v] = (scatter[u * columns + v] as number) + rest;
       }
+    }
   return out;
 }
 

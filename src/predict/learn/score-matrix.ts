@@ -4,13 +4,15 @@
  */
 import { columnOf, rowOf } from '../columns.ts';
 import { learnSizes } from '../features.ts';
+import { inTurns, stepwise, type Turn } from '../turn.ts';
 import type { Configuration, ScoreRecord } from '../types.ts';
 
 export interface ScoreMatrix {
   rows: ReadonlyMap<string, number>;
   columns: ReadonlyMap<string, number>;
-  /** A configuration of each row. */
+  /** A configuration of each row and of each column. */
   rowExamples: Configuration[];
+  columnExamples: Configuration[];
   /** [rows, columns]: standardised scores; NaN where there is none. Several records of a cell stand as their mean. */
   values: Float64Array;
   /** Of each column, over its known scores. */
@@ -51,8 +53,14 @@ const leastDeviation = 1e-3;
 const mostColumns = 200;
 const settingOf = ({ shots, mode }: Configuration): string => `${shots}\n${mode}`;
 
-export function scoreMatrix(records: readonly ScoreRecord[]): ScoreMatrix {
-  const isWide = new Set(records.map(columnOf)).size > mostColumns && new Set(records.map(settingOf)).size > 1;
+export async function scoreMatrix(records: readonly ScoreRecord[], turn: Turn): Promise<ScoreMatrix> {
+  const [names, settings] = [new Set<string>(), new Set<string>()];
+  const look = (record: ScoreRecord): void => {
+    names.add(columnOf(record));
+    settings.add(settingOf(record));
+  };
+  await inTurns(stepwise(records, look), turn);
+  const isWide = names.size > mostColumns && settings.size > 1;
   const rowKey = isWide ? (one: Configuration) => `${rowOf(one)}\n${settingOf(one)}` : rowOf;
   const columnKey = isWide
     ? ({ task, subtask, metric }: Configuration) => [task, subtask, metric].join('\n')
@@ -60,7 +68,9 @@ export function scoreMatrix(records: readonly ScoreRecord[]): ScoreMatrix {
   const rows = new Map<string, number>();
   const columns = new Map<string, number>();
   const rowExamples: Configuration[] = [];
-  const cells = records.map((record) => {
+  const columnExamples: Configuration[] = [];
+  const cells: { row: number; column: number }[] = [];
+  const place = (record: ScoreRecord): void => {
     const key = rowKey(record);
     const row = rows.get(key) ?? rows.size;
     if (row === rows.size) {
@@ -69,9 +79,13 @@ export function scoreMatrix(records: readonly ScoreRecord[]): ScoreMatrix {
     }
     const name = columnKey(record);
     const column = columns.get(name) ?? columns.size;
-    columns.set(name, column);
-    return { row, column };
-  });
+    if (column === columns.size) {
+      columns.set(name, column);
+      columnExamples.push(record);
+    }
+    cells.push({ row, column });
+  };
+  await inTurns(stepwise(records, place), turn);
   const width = columns.size;
   const values = new Float64Array(rows.size * width);
   const counts = new Int32Array(rows.size * width);
@@ -85,9 +99,11 @@ export function scoreMatrix(records: readonly ScoreRecord[]): ScoreMatrix {
     known[column] = (known[column] as number) + 1;
     if (n !== null && n > 0) noise[column] = (noise[column] as number) + (score * (1 - score)) / n;
   }
+  await turn();
   const mean = new Float64Array(width);
   const deviation = new Float64Array(width);
   for (let column = 0; column < width; column++) {
+    await turn();
     let n = 0;
     let sum = 0;
     let squares = 0;
@@ -113,6 +129,7 @@ export function scoreMatrix(records: readonly ScoreRecord[]): ScoreMatrix {
     rows,
     columns,
     rowExamples,
+    columnExamples,
     values,
     mean,
     deviation,

@@ -4,6 +4,7 @@
  * what a tree over one-hot columns can do, without the columns.
  */
 import type { Random } from '../../shared/random.ts';
+import { atOnce, type Steps } from '../turn.ts';
 import type { Pace } from './pace.ts';
 
 /** What a tree is grown on and asked about. */
@@ -131,10 +132,15 @@ export interface Bins {
 const mostBins = 255;
 
 /** Where a column has few distinct values each is a bin; else bins are quantiles. */
-export function binColumns({ count, values, named }: Columns): Bins {
+export const binColumns = (columns: Columns): Bins => atOnce(binSteps(columns));
+
+/** The same in steps. */
+export function* binSteps({ count, values, named }: Columns): Steps<Bins> {
   const low: Float64Array[] = [];
   const high: Float64Array[] = [];
-  const bins = values.map((column, at) => {
+  const bins: Uint16Array[] = [];
+  for (const [at, column] of values.entries()) {
+    yield;
     const sorted = column.slice().sort();
     const distinct = sorted.filter((value, i) => i === 0 || value !== sorted[i - 1]);
     let edges = distinct;
@@ -161,8 +167,8 @@ export function binColumns({ count, values, named }: Columns): Bins {
     }
     low.push(edges);
     high.push(last);
-    return of;
-  });
+    bins.push(of);
+  }
   return { bins, low, high };
 }
 

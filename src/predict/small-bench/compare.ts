@@ -10,9 +10,10 @@ import { HumanError } from '../../shared/errors.ts';
 import { Random } from '../../shared/random.ts';
 import { type MeanAndSd, meanAndSd } from '../fit.ts';
 import { openPace } from '../learn/pace.ts';
+import { inTurns, turnsAt } from '../turn.ts';
 import { fixedLists, knownOf } from './fixed-lists.ts';
 import { foldGroups } from './fold-groups.ts';
-import { ClosedFormObjective, prepareFold } from './objective.ts';
+import { ClosedFormObjective, foldSteps, type PreparedFold } from './objective.ts';
 import { type RankingRecovery, rankingOf } from './ranking.ts';
 import {
   type Budget,
@@ -25,7 +26,7 @@ import {
   type SubsetSearch,
 } from './search.ts';
 import type { ScoreTable } from './table.ts';
-import { spectralVectors } from './vectors.ts';
+import { spectralSteps } from './vectors.ts';
 
 /** A budget with what it is called: a number of subtasks, or a cost with its unit. */
 export interface NamedBudget extends Budget {
@@ -171,6 +172,7 @@ export async function findSmallBenches(
   };
   // A stop does not throw here: it ends with what there is.
   const pace = openPace();
+  const turn = turnsAt(pace);
   const tell = async (message: string): Promise<void> => {
     out.seconds = elapsed();
     progress?.({ message, fraction: Math.min(1, worked / work) }, out);
@@ -203,13 +205,13 @@ export async function findSmallBenches(
   const rowsBut = (...without: number[]): number[] =>
     groups.flatMap((rows, at) => (without.includes(at) ? [] : rows)).sort((a, b) => a - b);
   const vectorsOf = async (rows: readonly number[]): Promise<readonly Float64Array[]> =>
-    options.vectors ? options.vectors(rows) : spectralVectors(table, rows);
+    options.vectors ? options.vectors(rows) : inTurns(spectralSteps(table, rows), turn);
 
   // For use: one family held out at a time, all others learned from.
-  const whole = new ClosedFormObjective(
-    width,
-    groups.map((held, at) => prepareFold(table, { held, learnFrom: rowsBut(at) })),
-  );
+  const folds: PreparedFold[] = [];
+  for (const [at, held] of groups.entries())
+    folds.push(await inTurns(foldSteps(table, { held, learnFrom: rowsBut(at) }), turn));
+  const whole = new ClosedFormObjective(width, folds);
   const allVectors = await vectorsOf([...table.rows.keys()]);
   begun = performance.now();
   for (const [at, one] of searches.entries())
@@ -234,12 +236,13 @@ export async function findSmallBenches(
     }
 
   // Ordered pairs: [test][dev], of which the same fold serves as [dev][test] the other way round.
-  const pairs = groups.map(() => new Map<number, ReturnType<typeof prepareFold>>());
+  const pairs = groups.map(() => new Map<number, PreparedFold>());
   for (const [held, rows] of groups.entries()) {
     if (over()) return finish();
     for (const other of groups.keys()) {
       if (other === held) continue;
-      pairs[held]?.set(other, prepareFold(table, { held: rows, learnFrom: rowsBut(held, other) }));
+      const fold = foldSteps(table, { held: rows, learnFrom: rowsBut(held, other) });
+      pairs[held]?.set(other, await inTurns(fold, turn));
       if (pace.due()) await tell(`Folds: ${names[held]?.join(', ')} held out`);
       if (over()) return finish();
     }
@@ -247,11 +250,22 @@ export async function findSmallBenches(
     await tell(`Folds: ${names[held]?.join(', ')} held out`);
   }
   const tests = groups.map((_, test) => new ClosedFormObjective(width, [...(pairs[test]?.values() ?? [])]));
-  const measured = (subset: readonly number[]): MeanAndSd => recovery(tests.map((test) => test.value(subset)));
-  out.nothing = measured([]);
+  const measured = async (subset: readonly number[]): Promise<MeanAndSd> => {
+    const values: number[] = [];
+    for (const test of tests) values.push(await inTurns(test.valueSteps(subset), turn));
+    return recovery(values);
+  };
+  out.nothing = await measured([]);
   const ranked = rankingOf(table, groups);
-  const rankedBy = (subsetOf: (group: number) => readonly number[]): RankingRecovery | null =>
-    ranked((group) => whole.predictions(subsetOf(group), group));
+  const rankedBy = async (subsetOf: (group: number) => readonly number[]): Promise<RankingRecovery | null> => {
+    const predicted: Float64Array[] = [];
+    for (const group of groups.keys()) {
+      await turn();
+      predicted.push(whole.predictions(subsetOf(group), group));
+    }
+    await turn();
+    return ranked((group) => predicted[group] as Float64Array);
+  };
 
   for (const list of fixedLists) {
     const known = knownOf(table, list);
@@ -263,8 +277,8 @@ export async function findSmallBenches(
       size: list.subtasks.length,
       known: known.length,
       cost: budgets[0] ? costOf(budgets[0], known) : known.length,
-      recovery: measured(known),
-      ranking: rankedBy(() => known),
+      recovery: await measured(known),
+      ranking: await rankedBy(() => known),
     });
   }
   const random = new Random(seed + 1);
@@ -276,8 +290,8 @@ export async function findSmallBenches(
     for (let at = 0; at < randomSubsets && !signal?.aborted; at++) {
       const subset = randomSubset(budget, random);
       size += subset.length / randomSubsets;
-      values.push(measured(subset).mean ?? Number.NaN);
-      taus.push(rankedBy(() => subset)?.tau ?? Number.NaN);
+      values.push((await measured(subset)).mean ?? Number.NaN);
+      taus.push((await rankedBy(() => subset))?.tau ?? Number.NaN);
       if (pace.due()) await tell(`random subsets, ${budget.title}: ${at + 1} of ${randomSubsets}`);
     }
     // Quantiles of a part are of no use: a stopped part is left out.
@@ -325,11 +339,12 @@ export async function findSmallBenches(
         if (found.ended === 'stopped') out.ended = 'stopped';
         if (over()) return finish();
         subsets.push(found.subset);
-        values.push(tests[test]?.value(found.subset) ?? Number.NaN);
+        const of = tests[test];
+        values.push(of ? await inTurns(of.valueSteps(found.subset), turn) : Number.NaN);
       }
       point.recovery = recovery(values);
       point.nested = subsets;
-      point.ranking = rankedBy((group) => subsets[group] ?? []);
+      point.ranking = await rankedBy((group) => subsets[group] ?? []);
       point.randomSize = randomSizeOf(out.random, point.recovery.mean);
       await tell(`${one.title}, ${budget.title}: measured`);
     }

@@ -1,13 +1,13 @@
 /** Searches that build a subset up: greedy and beam. */
 import type { GrowingSubset } from './objective.ts';
-import { affordable, fits, type SearchContext, type SearchStep, type SubsetSearch } from './search.ts';
+import { affordable, fits, type SearchContext, type SearchSteps, type SubsetSearch } from './search.ts';
 
 /** Adds the subtask that raises R² most, again and again. */
 function* greedyBy(
   { objective, budget }: SearchContext,
   gain: (value: number, before: number, cost: number) => number,
   progress: (done: number) => number,
-): Generator<SearchStep, GrowingSubset> {
+): SearchSteps<GrowingSubset> {
   let state = objective.start();
   const cheapest = Math.min(...budget.costs);
   const most = Math.max(1, budget.limit / Math.max(cheapest, budget.limit / budget.costs.length));
@@ -16,35 +16,36 @@ function* greedyBy(
   for (;;) {
     const open = affordable(budget, state.selected);
     if (open.length === 0) return state;
-    const values = state.candidates();
+    const values = yield* state.candidateSteps();
     let best = open[0] as number;
     let bestGain = Number.NEGATIVE_INFINITY;
     for (const k of open) {
       const of = gain(values[k] as number, state.value, budget.costs[k] as number);
       if (of > bestGain) [best, bestGain] = [k, of];
     }
-    state = state.with(best);
+    state = yield* state.withSteps(best);
     yield { subset: state.selected, value: state.value, done: progress(Math.min(1, state.selected.length / most)) };
   }
 }
 
 /** Swaps, while any swap that the budget allows raises R²: the first pass of a local search. */
-function* repaired({ objective, budget }: SearchContext, from: readonly number[]): Generator<SearchStep, void> {
+function* repaired({ objective, budget }: SearchContext, from: readonly number[]): SearchSteps<void> {
   let subset = [...from];
-  let value = objective.value(subset);
+  let value = yield* objective.valueSteps(subset);
   for (let improved = true; improved; ) {
     improved = false;
     for (const out of [...subset]) {
       const without = subset.filter((k) => k !== out);
-      const state = without.reduce<GrowingSubset>((grown, k) => grown.with(k), objective.start());
-      const values = state.candidates();
+      let state = objective.start();
+      for (const k of without) state = yield* state.withSteps(k);
+      const values = yield* state.candidateSteps();
       const open = affordable(budget, without).filter((k) => k !== out);
       const best = open.reduce((a, b) => ((values[b] as number) > (values[a] ?? Number.NEGATIVE_INFINITY) ? b : a), -1);
       if (best < 0 || !((values[best] as number) > value + 1e-9)) continue;
       subset = [...without, best];
       value = values[best] as number;
       improved = true;
-      yield { subset, value: objective.value(subset), done: 0.9 };
+      yield { subset, value: yield* objective.valueSteps(subset), done: 0.9 };
     }
   }
 }
@@ -90,7 +91,7 @@ export const beamSearch: SubsetSearch = {
     for (let size = 1; ; size++) {
       const found = new Map<string, { from: GrowingSubset; add: number; value: number }>();
       for (const from of beam) {
-        const values = from.candidates();
+        const values = yield* from.candidateSteps();
         const best = affordable(budget, from.selected)
           .sort((a, b) => (values[b] as number) - (values[a] as number))
           .slice(0, beamWidth);
@@ -108,10 +109,9 @@ export const beamSearch: SubsetSearch = {
         };
       }
       if (found.size === 0) return;
-      beam = [...found.values()]
-        .sort((a, b) => b.value - a.value)
-        .slice(0, beamWidth)
-        .map(({ from, add }) => from.with(add));
+      const best = [...found.values()].sort((a, b) => b.value - a.value).slice(0, beamWidth);
+      beam = [];
+      for (const { from, add } of best) beam.push(yield* from.withSteps(add));
       for (const { selected, value } of beam)
         if (fits(budget, selected)) yield { subset: selected, value, done: Math.min(1, size / most) };
     }

@@ -9,8 +9,9 @@
  */
 
 import { cholesky, solveCholesky } from '../linear-algebra.ts';
+import { atOnce, type Steps } from '../turn.ts';
 import type { ScoreTable } from './table.ts';
-import { learnTaskCovariance, type TaskCovariance } from './task-covariance.ts';
+import { type TaskCovariance, taskCovarianceSteps } from './task-covariance.ts';
 
 /** Rows that are held out and those that are learned from, as positions in the table. */
 export interface ObjectiveFold {
@@ -22,6 +23,8 @@ export interface SubsetObjective {
   readonly subtasks: number;
   /** Mean R² over the folds; -Infinity where nothing is left to predict. */
   value(subset: readonly number[]): number;
+  /** The same in steps. */
+  valueSteps(subset: readonly number[]): Steps<number>;
   /** The empty subset, to be grown. */
   start(): GrowingSubset;
   /** Subsets valued so far; a candidate of a growing subset counts as one. */
@@ -36,6 +39,9 @@ export interface GrowingSubset {
   candidates(): Float64Array;
   /** The subset with one more; this one stays as it is. */
   with(subtask: number): GrowingSubset;
+  /** The same in steps. */
+  candidateSteps(): Steps<Float64Array>;
+  withSteps(subtask: number): Steps<GrowingSubset>;
 }
 
 /** A fold as it is computed with. */
@@ -67,15 +73,26 @@ export class ClosedFormObjective implements SubsetObjective {
   }
 
   value(subset: readonly number[]): number {
+    return atOnce(this.valueSteps(subset));
+  }
+
+  *valueSteps(subset: readonly number[]): Steps<number> {
     this.evaluations++;
-    return this.values(subset).reduce((sum, value) => sum + value, 0) / this.folds.length;
+    let sum = 0;
+    for (const fold of this.folds) {
+      sum += this.valueOf(fold, subset);
+      yield;
+    }
+    return sum / this.folds.length;
   }
 
   /** R² of each fold. */
   values(subset: readonly number[]): number[] {
-    return this.folds.map((fold) =>
-      foldValue(fold, subset, residualsGiven(fold, subset, this.subtasks), this.subtasks),
-    );
+    return this.folds.map((fold) => this.valueOf(fold, subset));
+  }
+
+  private valueOf(fold: PreparedFold, subset: readonly number[]): number {
+    return foldValue(fold, subset, residualsGiven(fold, subset, this.subtasks), this.subtasks);
   }
 
   /** Scores of a fold's held-out rows as the subset foretells them, within 0 and 1; those of the subset as measured. [rows, subtasks] */
@@ -105,11 +122,14 @@ export class ClosedFormObjective implements SubsetObjective {
 }
 
 /** Learns what a fold needs: once, however many subsets and objectives it is used for. */
-export function prepareFold(table: ScoreTable, { held, learnFrom }: ObjectiveFold): PreparedFold {
+export const prepareFold = (table: ScoreTable, fold: ObjectiveFold): PreparedFold => atOnce(foldSteps(table, fold));
+
+/** The same in steps. */
+export function* foldSteps(table: ScoreTable, { held, learnFrom }: ObjectiveFold): Steps<PreparedFold> {
   const width = table.subtasks.length;
   const scores = new Float64Array(held.length * width);
   for (const [at, row] of held.entries()) scores.set(table.scores.subarray(row * width, (row + 1) * width), at * width);
-  return foldOf(scores, held.length, learnTaskCovariance(table, learnFrom, held));
+  return foldOf(scores, held.length, yield* taskCovarianceSteps(table, learnFrom, held));
 }
 
 /** @param scores [rows, subtasks] of the rows held out; NaN where there is none */
@@ -217,6 +237,9 @@ interface GrowingFold {
   residuals: Float64Array;
 }
 
+/** Candidates that a step goes over. */
+const candidatesOfStep = 64;
+
 class Growing implements GrowingSubset {
   constructor(
     private readonly objective: ClosedFormObjective,
@@ -228,17 +251,21 @@ class Growing implements GrowingSubset {
   ) {}
 
   candidates(): Float64Array {
+    return atOnce(this.candidateSteps());
+  }
+
+  *candidateSteps(): Steps<Float64Array> {
     const out = new Float64Array(this.width);
-    for (const fold of this.folds) this.addCandidates(fold, out);
+    for (const fold of this.folds) yield* this.addCandidates(fold, out);
     const taken = new Set(this.selected);
     for (let j = 0; j < this.width; j++) out[j] = taken.has(j) ? Number.NaN : (out[j] as number) / this.folds.length;
     this.objective.evaluations += this.width - taken.size;
-    if (this.gaps) this.correct(out);
+    if (this.gaps) yield* this.correct(out);
     return out;
   }
 
   /** Adds this fold's R² with each candidate. */
-  private addCandidates({ fold, covariance, residuals }: GrowingFold, out: Float64Array): void {
+  private *addCandidates({ fold, covariance, residuals }: GrowingFold, out: Float64Array): Steps<void> {
     const { width } = this;
     const { noise, present, counts, sums, squares } = fold;
     const rest = new Uint8Array(width).fill(1);
@@ -253,8 +280,10 @@ class Growing implements GrowingSubset {
     // Residuals without those that are not there; their products; and, with gaps, the squares of row j where k is there.
     const masked = present === null ? residuals : residuals.map((value, cell) => (present[cell] === 1 ? value : 0));
     const products = gram(masked, fold.rows, width);
+    yield;
     const seen = present === null ? null : squaresSeen(masked, present, fold.rows, width);
     for (let j = 0; j < width; j++) {
+      if (j % candidatesOfStep === 0) yield;
       if (rest[j] === 0) continue;
       const base = j * width;
       const own = products[base + j] as number;
@@ -278,12 +307,13 @@ class Growing implements GrowingSubset {
    * Where held-out rows have gaps, one conditional covariance for all rows is close but not exact: the best few candidates are
    * valued row by row.
    */
-  private correct(out: Float64Array): void {
+  private *correct(out: Float64Array): Steps<void> {
     const best = [...out.keys()]
       .filter((j) => !Number.isNaN(out[j]))
       .sort((a, b) => (out[b] as number) - (out[a] as number))
       .slice(0, 5);
-    const exact = best.map((j) => this.objective.value([...this.selected, j]));
+    const exact: number[] = [];
+    for (const j of best) exact.push(yield* this.objective.valueSteps([...this.selected, j]));
     // Those below stay below: they were not looked at as closely.
     const ceiling = Math.min(...exact);
     for (let j = 0; j < this.width; j++) if ((out[j] as number) > ceiling) out[j] = ceiling;
@@ -291,9 +321,15 @@ class Growing implements GrowingSubset {
   }
 
   with(subtask: number): GrowingSubset {
+    return atOnce(this.withSteps(subtask));
+  }
+
+  *withSteps(subtask: number): Steps<GrowingSubset> {
     const { width } = this;
     const selected = [...this.selected, subtask];
-    const folds = this.folds.map(({ fold, covariance, residuals }): GrowingFold => {
+    const folds: GrowingFold[] = [];
+    for (const { fold, covariance, residuals } of this.folds) {
+      yield;
       const next = covariance.slice();
       const base = subtask * width;
       const scale = 1 / ((covariance[base + subtask] as number) + (fold.noise[subtask] as number));
@@ -303,15 +339,18 @@ class Growing implements GrowingSubset {
         for (let k = 0; k < width; k++)
           next[j * width + k] = (next[j * width + k] as number) - factorOf * (covariance[base + k] as number);
       }
-      if (fold.present !== null) return { fold, covariance: next, residuals: residualsGiven(fold, selected, width) };
+      if (fold.present !== null) {
+        folds.push({ fold, covariance: next, residuals: residualsGiven(fold, selected, width) });
+        continue;
+      }
       const left = residuals.slice();
       for (let row = 0; row < fold.rows; row++) {
         const weight = (residuals[row * width + subtask] as number) * scale;
         for (let k = 0; k < width; k++)
           left[row * width + k] = (left[row * width + k] as number) - weight * (covariance[base + k] as number);
       }
-      return { fold, covariance: next, residuals: left };
-    });
+      folds.push({ fold, covariance: next, residuals: left });
+    }
     const value =
       folds.reduce((sum, { fold, residuals }) => sum + foldValue(fold, selected, residuals, width), 0) / folds.length;
     return new Growing(this.objective, width, folds, selected, value, this.gaps);

@@ -51,13 +51,16 @@ export interface SearchStep {
   provisional?: true;
 }
 
+/** Steps of a search; those without a subset are there to let others have their turn. */
+export type SearchSteps<Result> = Generator<SearchStep | undefined, Result>;
+
 /** A way to look for a subset. It hands over every subset that may be the best so far, and ends by itself. */
 export interface SubsetSearch {
   /** For the command line and settings: `greedy`. */
   name: string;
   /** For people. */
   title: string;
-  run(context: SearchContext): Generator<SearchStep, void>;
+  run(context: SearchContext): SearchSteps<void>;
 }
 
 export interface SearchOptions {
@@ -123,15 +126,19 @@ export async function runSearch(
       best.done = 1;
       break;
     }
-    const { subset, value, done, provisional } = step.value;
-    best.done = done;
-    const better =
-      fits(budget, subset) && (value > best.value || (standsIn && !provisional)) && !(provisional && !standsIn);
-    if (better) standsIn = provisional === true;
-    if (better) Object.assign(best, { subset: [...subset], value, cost: costOf(budget, subset) });
+    let better = false;
+    if (step.value) {
+      const { subset, value, done, provisional } = step.value;
+      best.done = done;
+      better =
+        fits(budget, subset) && (value > best.value || (standsIn && !provisional)) && !(provisional && !standsIn);
+      if (better) standsIn = provisional === true;
+      if (better) Object.assign(best, { subset: [...subset], value, cost: costOf(budget, subset) });
+    }
     const now = performance.now();
     if (now - lastTurn > turn) {
-      progress?.({ ...best });
+      // In front of the first subset there is nothing to tell.
+      if (best.value > Number.NEGATIVE_INFINITY) progress?.({ ...best });
       await new Promise((resolve) => setImmediate(resolve));
       lastTurn = performance.now();
     } else if (better) progress?.({ ...best });

@@ -1,5 +1,6 @@
 /** Searches by chance: the best of many, simulated annealing, a genetic algorithm. */
 import type { Random } from '../../shared/random.ts';
+import type { Steps } from '../turn.ts';
 import {
   affordable,
   type Budget,
@@ -16,7 +17,7 @@ export const randomSearch: SubsetSearch = {
   *run({ objective, budget, random, evaluations }) {
     for (let at = 0; at < evaluations; at++) {
       const subset = randomSubset(budget, random);
-      yield { subset, value: objective.value(subset), done: (at + 1) / evaluations };
+      yield { subset, value: yield* objective.valueSteps(subset), done: (at + 1) / evaluations };
     }
   },
 };
@@ -43,7 +44,7 @@ export const annealingSearch: SubsetSearch = {
     let value = Number.NEGATIVE_INFINITY;
     for (let at = 0; at < sample; at++) {
       const one = randomSubset(budget, random);
-      const its = objective.value(one);
+      const its = yield* objective.valueSteps(one);
       values.push(its);
       if (its > value) [subset, value] = [one, its];
       yield { subset: one, value: its, done: at / evaluations };
@@ -54,7 +55,7 @@ export const annealingSearch: SubsetSearch = {
     for (let at = sample; at < evaluations; at++) {
       const temperature = first * 0.01 ** ((at - sample) / Math.max(1, evaluations - sample));
       const next = neighbour(budget, subset, random);
-      const its = objective.value(next);
+      const its = yield* objective.valueSteps(next);
       if (its >= value || random.uniform() < Math.exp((its - value) / temperature)) [subset, value] = [next, its];
       yield { subset: next, value: its, done: (at + 1) / evaluations };
     }
@@ -71,18 +72,19 @@ export const geneticSearch: SubsetSearch = {
   *run({ objective, budget, random, evaluations }) {
     const valued = new Map<string, number>();
     let used = 0;
-    const judge = (subset: readonly number[]): number => {
+    function* judge(subset: readonly number[]): Steps<number> {
       const key = [...subset].sort((a, b) => a - b).join(' ');
-      const value = valued.get(key) ?? objective.value(subset);
+      const value = valued.get(key) ?? (yield* objective.valueSteps(subset));
       if (!valued.has(key)) used++;
       valued.set(key, value);
       return value;
-    };
+    }
     let living: { subset: number[]; value: number }[] = [];
     for (let at = 0; at < population; at++) {
       const subset = randomSubset(budget, random);
-      living.push({ subset, value: judge(subset) });
-      yield { subset, value: judge(subset), done: Math.min(1, used / evaluations) };
+      const value = yield* judge(subset);
+      living.push({ subset, value });
+      yield { subset, value, done: Math.min(1, used / evaluations) };
     }
     const tournament = (): number[] => {
       const [a, b] = [living[random.below(living.length)], living[random.below(living.length)]];
@@ -98,7 +100,7 @@ export const geneticSearch: SubsetSearch = {
         for (const k of union) if (fits(budget, [...child, k])) child.push(k);
         child = filledAtRandom(budget, child, random);
         if (random.uniform() < mutationRate) child = neighbour(budget, child, random);
-        const value = judge(child);
+        const value = yield* judge(child);
         next.push({ subset: child, value });
         yield { subset: child, value, done: Math.min(1, used / evaluations) };
       }
@@ -114,12 +116,12 @@ export const geneticSearch: SubsetSearch = {
 export function* taskValues(
   { objective, budget, random }: Pick<SearchContext, 'objective' | 'budget' | 'random'>,
   count: number,
-): Generator<{ subset: readonly number[]; value: number }, Float64Array> {
+): Generator<{ subset: readonly number[]; value: number } | undefined, Float64Array> {
   const sums = new Float64Array(objective.subtasks);
   const times = new Float64Array(objective.subtasks);
   for (let at = 0; at < count; at++) {
     const subset = randomSubset(budget, random);
-    const value = objective.value(subset);
+    const value = yield* objective.valueSteps(subset);
     for (const k of subset) {
       sums[k] = (sums[k] as number) + value;
       times[k] = (times[k] as number) + 1;

@@ -2,6 +2,7 @@
 import { HumanError } from '../../shared/errors.ts';
 import type { PromptMode } from '../../shared/modes.ts';
 import { LeftOutCounter } from '../left-out.ts';
+import { atOnce, type Steps, stepwise } from '../turn.ts';
 import type { LeftOut, ParameterCounts, ScoreRecord } from '../types.ts';
 
 /** A row: a model, in one setting where the records have several settings of one subtask. */
@@ -51,14 +52,21 @@ const least = { families: 2, subtasks: 4, rows: 6 };
  * vary left out (as in the study, which drops what is 0 for everybody), and sparse rows and columns left out.
  * @throws HumanError where too little is left to hold a family out
  */
-export function scoreTable(records: readonly ScoreRecord[], { coverage = 0.5 }: TableOptions = {}): ScoreTable {
+export const scoreTable = (records: readonly ScoreRecord[], options: TableOptions = {}): ScoreTable =>
+  atOnce(scoreTableSteps(records, options));
+
+/** The same in steps. */
+export function* scoreTableSteps(
+  records: readonly ScoreRecord[],
+  { coverage = 0.5 }: TableOptions = {},
+): Steps<ScoreTable> {
   const leftOut = new LeftOutCounter();
-  const used = ofOneMetric(records, leftOut);
-  const by = varyingSettings(records, used);
+  const used = yield* ofOneMetric(records, leftOut);
+  const by = yield* varyingSettings(records, used);
   const rows = new Map<string, { row: TableRow; at: number }>();
   const columns = new Map<string, { members: number[]; at: number }>();
   const cells: { row: number; column: number; record: number }[] = [];
-  for (const record of used) {
+  yield* stepwise(used, (record) => {
     const of = records[record] as ScoreRecord;
     const rowKey = JSON.stringify([of.family, of.model, by.shots ? of.shots : null, by.mode ? of.mode : null]);
     const columnKey = subtaskKey(of);
@@ -78,19 +86,19 @@ export function scoreTable(records: readonly ScoreRecord[], { coverage = 0.5 }: 
     columns.set(columnKey, column);
     column.members.push(record);
     cells.push({ row: row.at, column: column.at, record });
-  }
+  });
   const width = columns.size;
   const scores = new Float64Array(rows.size * width).fill(Number.NaN);
   const behind = new Int32Array(rows.size * width).fill(-1);
-  for (const { row, column, record } of cells) {
+  yield* stepwise(cells, ({ row, column, record }) => {
     const cell = row * width + column;
     if (!Number.isNaN(scores[cell])) {
       leftOut.add('further scores of the same model, subtask and setting', nameOf(records[record]));
-      continue;
+      return;
     }
     scores[cell] = records[record]?.score ?? Number.NaN;
     behind[cell] = record;
-  }
+  });
   const names = columnNames([...columns.values()].map(({ members }) => records[members[0] ?? 0] as ScoreRecord));
   const whole: ScoreTable = {
     rows: [...rows.values()].map(({ row }) => row),
@@ -110,7 +118,8 @@ export function scoreTable(records: readonly ScoreRecord[], { coverage = 0.5 }: 
     noise: Float64Array.from(behind, (record) => noiseOf(records[record])),
     leftOut: [],
   };
-  const table = { ...dense(whole, coverage, leftOut), leftOut: leftOut.list() };
+  yield;
+  const table = { ...(yield* dense(whole, coverage, leftOut)), leftOut: leftOut.list() };
   const families = new Set(table.rows.map(({ family }) => family)).size;
   if (table.subtasks.length < least.subtasks || families < least.families || table.rows.length < least.rows)
     throw new HumanError(
@@ -127,45 +136,54 @@ const subtaskKey = ({ task, subtask }: ScoreRecord): string => JSON.stringify([t
 const nameOf = (record: ScoreRecord | undefined): string => (record ? `${record.model} on ${record.subtask}` : '');
 
 /** Positions of the records of one metric for each subtask. */
-function ofOneMetric(records: readonly ScoreRecord[], leftOut: LeftOutCounter): number[] {
+function* ofOneMetric(records: readonly ScoreRecord[], leftOut: LeftOutCounter): Steps<number[]> {
   const counts = new Map<string, Map<string, number>>();
-  for (const record of records) {
+  yield* stepwise(records, (record) => {
     const metrics = counts.get(subtaskKey(record)) ?? new Map<string, number>();
     counts.set(subtaskKey(record), metrics);
     // A preferred metric before any that is not.
     metrics.set(record.metric, (metrics.get(record.metric) ?? 0) + 1 + (record.preferred ? records.length : 0));
-  }
+  });
   const chosen = new Map(
     [...counts].map(([key, metrics]) => [
       key,
       [...metrics].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))[0]?.[0],
     ]),
   );
-  return [...records.keys()].filter((at) => {
-    const record = records[at] as ScoreRecord;
-    const used = chosen.get(subtaskKey(record)) === record.metric;
-    if (!used) leftOut.add('further metrics of a subtask', `${record.metric} of ${record.subtask}`);
-    return used;
+  const used: number[] = [];
+  yield* stepwise(records, (record, at) => {
+    if (chosen.get(subtaskKey(record)) === record.metric) used.push(at);
+    else leftOut.add('further metrics of a subtask', `${record.metric} of ${record.subtask}`);
   });
+  return used;
 }
 
 /** In what a model's scores of one subtask differ: each mode, and in one mode each number of shots, is then a row of its own. */
-function varyingSettings(records: readonly ScoreRecord[], used: readonly number[]): { shots: boolean; mode: boolean } {
-  const varies = (keyOf: (record: ScoreRecord) => unknown[], settingOf: (record: ScoreRecord) => unknown): boolean => {
+function* varyingSettings(
+  records: readonly ScoreRecord[],
+  used: readonly number[],
+): Steps<{ shots: boolean; mode: boolean }> {
+  function* varies(
+    keyOf: (record: ScoreRecord) => unknown[],
+    settingOf: (record: ScoreRecord) => unknown,
+  ): Steps<boolean> {
     const seen = new Map<string, unknown>();
-    return used.some((at) => {
+    let found = false;
+    yield* stepwise(used, (at) => {
+      if (found) return;
       const record = records[at] as ScoreRecord;
       const key = JSON.stringify([record.family, record.model, record.task, record.subtask, ...keyOf(record)]);
       if (!seen.has(key)) seen.set(key, settingOf(record));
-      return seen.get(key) !== settingOf(record);
+      found = seen.get(key) !== settingOf(record);
     });
-  };
+    return found;
+  }
   return {
-    mode: varies(
+    mode: yield* varies(
       () => [],
       ({ mode }) => mode,
     ),
-    shots: varies(
+    shots: yield* varies(
       ({ mode }) => [mode],
       ({ shots }) => shots,
     ),
@@ -182,11 +200,12 @@ const noiseOf = (record: ScoreRecord | undefined): number =>
   record?.n ? (record.score * (1 - record.score)) / record.n : Number.NaN;
 
 /** Without columns that do not vary, then without columns and rows with few scores. */
-function dense(table: ScoreTable, coverage: number, leftOut: LeftOutCounter): ScoreTable {
+function* dense(table: ScoreTable, coverage: number, leftOut: LeftOutCounter): Steps<ScoreTable> {
   const { rows, subtasks, scores } = table;
   const width = subtasks.length;
   const keptColumns: number[] = [];
   for (let column = 0; column < width; column++) {
+    if (column % 32 === 0) yield;
     let [count, low, high] = [0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
     for (let row = 0; row < rows.length; row++) {
       const score = scores[row * width + column] ?? Number.NaN;
@@ -202,10 +221,12 @@ function dense(table: ScoreTable, coverage: number, leftOut: LeftOutCounter): Sc
   }
   const keptRows: number[] = [];
   for (const [row, { model }] of rows.entries()) {
+    if (row % 32 === 0) yield;
     const count = keptColumns.filter((column) => !Number.isNaN(scores[row * width + column])).length;
     if (count >= coverage * keptColumns.length && count > 0) keptRows.push(row);
     else leftOut.add('models with scores of few subtasks', model, count);
   }
+  yield;
   const cells = keptRows.flatMap((row) => keptColumns.map((column) => row * width + column));
   return {
     rows: keptRows.map((row) => rows[row] as TableRow),

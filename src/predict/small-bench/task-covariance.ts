@@ -5,7 +5,8 @@
  * form (Rasmussen and Williams 2006, section 2.2 and appendix A.2).
  */
 import { momentsOf } from '../features.ts';
-import { cholesky, dot, solveCholesky } from '../linear-algebra.ts';
+import { choleskyRow, dot, solveCholesky } from '../linear-algebra.ts';
+import { atOnce, type Steps } from '../turn.ts';
 import type { ScoreTable, TableRow } from './table.ts';
 
 export interface TaskCovariance {
@@ -17,6 +18,8 @@ export interface TaskCovariance {
   expected: Float64Array;
 }
 
+/** Rows of a table that a step goes over. */
+const rowsOfStep = 16;
 /** Row kernel: squared exponential of unit length over standardised features; noise relative to its variance 1. */
 const rowNoise = 0.3;
 /** Share of the covariance that is drawn to its diagonal: there are fewer rows than entries. */
@@ -31,16 +34,23 @@ const filling = { components: 6, rounds: 4 };
  * @param learnFrom positions of rows; several families, so that differences between families are seen
  * @param about positions of the rows that expected scores are asked for
  */
-export function learnTaskCovariance(
+export const learnTaskCovariance = (
   table: ScoreTable,
   learnFrom: readonly number[],
   about: readonly number[],
-): TaskCovariance {
+): TaskCovariance => atOnce(taskCovarianceSteps(table, learnFrom, about));
+
+/** The same in steps. */
+export function* taskCovarianceSteps(
+  table: ScoreTable,
+  learnFrom: readonly number[],
+  about: readonly number[],
+): Steps<TaskCovariance> {
   const width = table.subtasks.length;
-  const known = filledRows(table, learnFrom);
+  const known = yield* filledRowSteps(table, learnFrom);
   const features = rowFeatures(table.rows);
   const of = (rows: readonly number[]): Float64Array[] => rows.map((row) => features[row] as Float64Array);
-  const expected = expectRows(known, of(learnFrom), of(about), width);
+  const expected = yield* expectRows(known, of(learnFrom), of(about), width);
 
   // What a family's scores are off what the other families make one expect: so will a new family's be.
   const groups = heldGroups(learnFrom.map((row) => table.rows[row] as TableRow));
@@ -49,7 +59,7 @@ export function learnTaskCovariance(
     const rest = [...learnFrom.keys()].filter((at) => !held.includes(at));
     const base = new Float64Array(rest.length * width);
     for (const [to, from] of rest.entries()) base.set(known.subarray(from * width, (from + 1) * width), to * width);
-    const said = expectRows(
+    const said = yield* expectRows(
       base,
       of(rest.map((at) => learnFrom[at] ?? 0)),
       of(held.map((at) => learnFrom[at] ?? 0)),
@@ -59,10 +69,11 @@ export function learnTaskCovariance(
       for (let k = 0; k < width; k++)
         off[to * width + k] = (known[to * width + k] as number) - (said[from * width + k] as number);
   }
-  const covariance = secondMoments(off, learnFrom.length, width);
+  const covariance = yield* secondMoments(off, learnFrom.length, width);
   const noise = new Float64Array(width);
   let mean = 0;
   for (let k = 0; k < width; k++) mean += (covariance[k * width + k] as number) / width;
+  yield;
   for (let k = 0; k < width; k++) {
     const variance = covariance[k * width + k] as number;
     const measured = Math.min(meanNoise(table, learnFrom, k), 0.9 * variance);
@@ -100,12 +111,12 @@ function heldGroups(rows: readonly TableRow[]): number[][] {
  * Expected scores of rows: kernel ridge regression on their features, about the mean of the rows that are known.
  * @param known [rows, width]
  */
-function expectRows(
+function* expectRows(
   known: Float64Array,
   knownFeatures: readonly Float64Array[],
   askedFeatures: readonly Float64Array[],
   width: number,
-): Float64Array {
+): Steps<Float64Array> {
   const n = knownFeatures.length;
   const mean = new Float64Array(width);
   for (let i = 0; i < n; i++)
@@ -118,10 +129,14 @@ function expectRows(
       gram[i * n + j] = value;
       gram[j * n + i] = value;
     }
-  cholesky(gram, n);
+  for (let i = 0; i < n; i++) {
+    choleskyRow(gram, n, i);
+    if (i % rowsOfStep === 0) yield;
+  }
   const out = new Float64Array(askedFeatures.length * width);
   const weights = new Float64Array(n);
   for (const [row, asked] of askedFeatures.entries()) {
+    if (row % rowsOfStep === 0) yield;
     for (let i = 0; i < n; i++) weights[i] = rowKernel(asked, knownFeatures[i] as Float64Array);
     solveCholesky(gram, n, weights);
     const line = out.subarray(row * width, (row + 1) * width);
@@ -160,9 +175,10 @@ function rowFeatures(rows: readonly TableRow[]): Float64Array[] {
 }
 
 /** [width, width]: mean of the products of columns. */
-function secondMoments(values: Float64Array, n: number, width: number): Float64Array {
+function* secondMoments(values: Float64Array, n: number, width: number): Steps<Float64Array> {
   const out = new Float64Array(width * width);
   for (let i = 0; i < n; i++) {
+    if (i % rowsOfStep === 0) yield;
     const line = values.subarray(i * width, (i + 1) * width);
     for (let j = 0; j < width; j++) {
       const factor = (line[j] as number) / n;
@@ -180,7 +196,7 @@ function secondMoments(values: Float64Array, n: number, width: number): Float64A
  * (iterated truncated singular value decomposition; Troyanskaya et al. 2001).
  * @returns [rows, subtasks]
  */
-export function filledRows(table: ScoreTable, rows: readonly number[]): Float64Array {
+export function* filledRowSteps(table: ScoreTable, rows: readonly number[]): Steps<Float64Array> {
   const width = table.subtasks.length;
   const n = rows.length;
   const values = new Float64Array(n * width);
@@ -188,15 +204,21 @@ export function filledRows(table: ScoreTable, rows: readonly number[]): Float64A
   const gaps: number[] = [];
   for (let cell = 0; cell < values.length; cell++) if (Number.isNaN(values[cell])) gaps.push(cell);
   if (gaps.length === 0) return values;
-  const meanOf = (cells: readonly number[]): number => {
-    const known = cells.map((cell) => values[cell] as number).filter((value) => !Number.isNaN(value));
-    return known.length > 0 ? known.reduce((sum, value) => sum + value, 0) / known.length : Number.NaN;
+  /** Of the known values from one cell on, so many cells apart. */
+  const meanOf = (from: number, step: number): number => {
+    let [sum, count] = [0, 0];
+    for (let cell = from; cell < values.length; cell += step) {
+      const value = values[cell] as number;
+      if (Number.isNaN(value)) continue;
+      sum += value;
+      count++;
+    }
+    return count > 0 ? sum / count : Number.NaN;
   };
-  const all = meanOf([...values.keys()]);
+  const all = meanOf(0, 1);
   const or = (value: number, other: number): number => (Number.isNaN(value) ? other : value);
-  const columnMeans = Array.from({ length: width }, (_, k) =>
-    or(meanOf(Array.from({ length: n }, (_, i) => i * width + k)), all),
-  );
+  const columnMeans = Array.from({ length: width }, (_, k) => or(meanOf(k, width), all));
+  yield;
   const rowMeans = Array.from({ length: n }, (_, i) => {
     const offsets = Array.from(
       { length: width },
@@ -208,13 +230,14 @@ export function filledRows(table: ScoreTable, rows: readonly number[]): Float64A
     values[cell] = (columnMeans[cell % width] as number) + (rowMeans[Math.floor(cell / width)] as number);
   for (let round = 0; round < filling.rounds; round++) {
     const centred = values.map((value, cell) => value - (columnMeans[cell % width] as number));
-    const basis = leadingDirections(centred, n, width, Math.min(filling.components, n - 1, width - 1));
+    const basis = yield* directionSteps(centred, n, width, Math.min(filling.components, n - 1, width - 1));
     for (const cell of gaps) {
       const line = centred.subarray(Math.floor(cell / width) * width, (Math.floor(cell / width) + 1) * width);
       let value = columnMeans[cell % width] as number;
       for (const direction of basis) value += dot(direction, line) * (direction[cell % width] as number);
       values[cell] = Math.min(1, Math.max(0, value));
     }
+    yield;
   }
   return values;
 }
@@ -223,29 +246,39 @@ export function filledRows(table: ScoreTable, rows: readonly number[]): Float64A
  * Orthonormal directions in which rows vary most, by subspace iteration (Halko, Martinsson and Tropp 2011) from fixed starts.
  * @param rows [n, width], centred
  */
-export function leadingDirections(
+export const leadingDirections = (
   rows: Float64Array,
   n: number,
   width: number,
   count: number,
   rounds = 8,
-): Float64Array[] {
+): Float64Array[] => atOnce(directionSteps(rows, n, width, count, rounds));
+
+/** The same in steps. */
+export function* directionSteps(
+  rows: Float64Array,
+  n: number,
+  width: number,
+  count: number,
+  rounds = 8,
+): Steps<Float64Array[]> {
   let basis: Float64Array[] = Array.from({ length: Math.max(0, count) }, (_, at) =>
     Float64Array.from({ length: width }, (_, k) => Math.sin((k + 1) * (at + 1) * 0.7390851) + 0.1),
   );
   basis = orthonormal(basis);
   for (let round = 0; round < rounds; round++) {
-    basis = orthonormal(
-      basis.map((direction) => {
-        const out = new Float64Array(width);
-        for (let i = 0; i < n; i++) {
-          const line = rows.subarray(i * width, (i + 1) * width);
-          const factor = dot(direction, line);
-          for (let k = 0; k < width; k++) out[k] = (out[k] as number) + factor * (line[k] as number);
-        }
-        return out;
-      }),
-    );
+    const moved: Float64Array[] = [];
+    for (const direction of basis) {
+      const out = new Float64Array(width);
+      for (let i = 0; i < n; i++) {
+        const line = rows.subarray(i * width, (i + 1) * width);
+        const factor = dot(direction, line);
+        for (let k = 0; k < width; k++) out[k] = (out[k] as number) + factor * (line[k] as number);
+      }
+      moved.push(out);
+      yield;
+    }
+    basis = orthonormal(moved);
   }
   return basis;
 }

@@ -1,9 +1,10 @@
 /** Vectors that say what subtasks are like. */
 import { HumanError } from '../../shared/errors.ts';
 import { dot } from '../linear-algebra.ts';
+import { atOnce, type Steps } from '../turn.ts';
 import type { FitOptions, Predictor, ScoreRecord } from '../types.ts';
 import type { ScoreTable } from './table.ts';
-import { filledRows, leadingDirections } from './task-covariance.ts';
+import { directionSteps, filledRowSteps } from './task-covariance.ts';
 
 const components = 10;
 
@@ -13,16 +14,20 @@ const components = 10;
  * @param rows positions of the rows to learn of
  * @returns [subtasks] vectors
  */
-export function spectralVectors(table: ScoreTable, rows: readonly number[]): Float64Array[] {
+export const spectralVectors = (table: ScoreTable, rows: readonly number[]): Float64Array[] =>
+  atOnce(spectralSteps(table, rows));
+
+/** The same in steps. */
+export function* spectralSteps(table: ScoreTable, rows: readonly number[]): Steps<Float64Array[]> {
   const width = table.subtasks.length;
   const n = rows.length;
-  const centred = filledRows(table, rows);
+  const centred = yield* filledRowSteps(table, rows);
   for (let k = 0; k < width; k++) {
     let mean = 0;
     for (let i = 0; i < n; i++) mean += (centred[i * width + k] as number) / n;
     for (let i = 0; i < n; i++) centred[i * width + k] = (centred[i * width + k] as number) - mean;
   }
-  const basis = leadingDirections(centred, n, width, Math.min(components, n - 1, width - 1));
+  const basis = yield* directionSteps(centred, n, width, Math.min(components, n - 1, width - 1));
   const singular = basis.map((direction) => {
     let squares = 0;
     for (let i = 0; i < n; i++) squares += dot(centred.subarray(i * width, (i + 1) * width), direction) ** 2;
