@@ -34,9 +34,9 @@ await live.load(runs, () => store);
 const { columns } = live.view(null, null);
 let [items, characters] = [0, 0];
 for (const { run } of columns)
-  for (let from = 0, limit = 200; ; limit = 5000) {
+  for (let from = 0, limit = 200; ; limit = 5600) {
     // As the editor does with a message.
-    const rows = packRows(await store.readItems(run.id, from, { limit, bytes: 2 << 20 }));
+    const rows = packRows(await store.readItems(run.id, from, { limit, bytes: 8 << 20 }));
     characters += JSON.stringify(rows).length;
     look();
     if (rows.index.length === 0) break;

@@ -44,9 +44,10 @@ async function bundle(items, modes) {
         const runs = ${JSON.stringify(modes)}.map((mode) => largeRun(mode, ${items}));
         const rows = new Map(runs.map(({ result, records }) => [result.run.id, records.map(rowOf)]));
         const view = { ...resultsData(0, []).view, columns: runs.map(({ result }) => ({ ...result, label: result.run.mode })) };
+        // A message holds at most 8 MB of items.jsonl, as in src/views/results-panels.ts.
         const answers = {
           view: () => view,
-          items: ({ run, from, limit }) => packRows(rows.get(run).slice(from, from + Math.min(limit, 2200))),
+          items: ({ run, from, limit }) => packRows(rows.get(run).slice(from, from + Math.min(limit, 8500))),
           detail: ({ index }) => detail(index, runs),
         };
         // In a thread of its own, as the editor's host is: what it does takes no time from the page.

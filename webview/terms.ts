@@ -78,7 +78,13 @@ export const verdicts: Record<Verdict, { label: string; sentence: string }> = {
   unscored: { label: 'not scored', sentence: 'The output was kept and not judged: re-scoring the run does that.' },
 };
 
-export function verdictOf(record: ItemRow): Verdict {
+/** What a verdict hangs on. */
+export type Judged = Pick<
+  ItemRow,
+  'inFormat' | 'right' | 'lenientRight' | 'generated' | 'scored' | 'choices' | 'likelihoods'
+>;
+
+export function verdictOf(record: Judged): Verdict {
   if (record.scored === false) return 'unscored';
   if (record.generated === false) {
     const verdict = likelihoodVerdict(record);

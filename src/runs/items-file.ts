@@ -64,8 +64,19 @@ export class ItemsFile {
     return record?.index === index ? record : null;
   }
 
+  /**
+   * One reading after the other: what one has noted of the lines, the next need not go through. Several parts that are
+   * asked for at once are read without a gap, each once.
+   */
+  #scan(from: number, each: (position: number, record: ItemRecord, length: number) => boolean): Promise<void> {
+    const scan = this.#reading.then(() => this.#scanNow(from, each));
+    this.#reading = scan.catch(() => {});
+    return scan;
+  }
+  #reading: Promise<void> = Promise.resolve();
+
   /** Goes through the records, beginning at position `from` or, where that is not known yet, before it. */
-  async #scan(from: number, each: (position: number, record: ItemRecord, length: number) => boolean): Promise<void> {
+  async #scanNow(from: number, each: (position: number, record: ItemRecord, length: number) => boolean): Promise<void> {
     const handle = await open(this.path, 'r').catch((thrown: NodeJS.ErrnoException) => {
       if (thrown.code === 'ENOENT') return null;
       throw new HumanError('disk', `Cannot read ${this.path}: ${thrown.message}.`, { cause: thrown });

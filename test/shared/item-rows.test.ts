@@ -29,7 +29,7 @@ describe('rows of the item table', () => {
       second,
       third,
     ];
-    const sent = JSON.parse(JSON.stringify(packRows(records as ItemRecord[])));
+    const sent = structuredClone(packRows(records as ItemRecord[]));
     expect(unpackRows(sent)).toEqual(records.map((record) => rowOf(record as ItemRecord)));
     expect(unpackRows(packRows([]))).toEqual([]);
   });

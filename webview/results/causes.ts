@@ -67,7 +67,7 @@ export class CausesSection {
       if (!tally) continue;
       tally.n++;
       tally.verdicts[table.verdictOf(row)]++;
-      const cause = table.records[row]?.cause;
+      const cause = failureCauses[(table.causeNumbers[row] ?? 0) - 1];
       if (cause) tally.causes[cause] = (tally.causes[cause] ?? 0) + 1;
     }
     const shown = tallies.filter(({ n }) => n > 0);

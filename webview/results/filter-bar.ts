@@ -12,6 +12,8 @@ import type { RowTable } from './rows.ts';
 import { SavedFilters } from './saved-filters.ts';
 
 const anyValue = 'any';
+/** Milliseconds that counting for the completion may take. */
+const countingPatience = 20;
 
 /** How an item may differ between two columns, as the language says it and in words. */
 const changes = [
@@ -202,7 +204,11 @@ export class FilterBar {
       const { terms } = parseFilter(text, this.table.marks);
       const term = terms.find(({ start, end }) => start < caret && caret <= end);
       const rest = term ? text.slice(0, term.start) + text.slice(term.end) : text;
-      return countValues(key, this.table, this.matcher.match(parseFilter(rest, this.table.marks).root));
+      const { root } = parseFilter(rest, this.table.marks);
+      const until = performance.now() + countingPatience;
+      const { bits, known } = this.matcher.match(root, () => performance.now() > until);
+      // Words without their counts are better than none for a while.
+      return known < this.table.length ? new Map() : countValues(key, this.table, bits);
     });
   }
 }

@@ -1,11 +1,11 @@
 /** What the keys of the filter language mean: one row a key, for filtering, completion and the help. */
 import { likelihoodVerdict } from '../../src/metrics/index.ts';
 import { failureCauses } from '../../src/shared/failure-causes.ts';
+import { rowBits, stopReasonOf, stopReasons, type TextField } from '../../src/shared/item-rows.ts';
 import { markKinds } from '../../src/shared/marks.ts';
 import { promptModes } from '../../src/shared/modes.ts';
 import { type Verdict, verdictNames, verdicts } from '../terms.ts';
 import type { ColumnMark } from './columns.ts';
-import type { TextField } from './haystack.ts';
 import { likelihoodMargin } from './margins.ts';
 import type { RowTable } from './rows.ts';
 
@@ -51,18 +51,16 @@ const rightness: Record<Verdict, boolean | null> = {
   unscored: null,
 };
 
-/** A key about a verdict that generated outputs alone have. */
-const ofOutputs = (hint: string, verdict: 'right' | 'lenientRight'): FilterKey => ({
+/** A key about something that is or is not so of a generated output. */
+const ofOutputs = (hint: string, bit: number, [yes, no]: readonly [string, string]): FilterKey => ({
   hint,
-  values: () => rightOrWrong,
-  test: (table, value) => (id) => {
-    const record = table.records[id];
-    return record !== undefined && record.generated !== false && record[verdict] === (value === 'right');
+  values: () => [yes, no],
+  test: (table, value) => {
+    const { flags } = table;
+    const wanted = value === yes ? bit : 0;
+    return (id) => ((flags[id] ?? 0) & (bit | rowBits.notGenerated)) === wanted;
   },
-  valuesOf: (table) => (id) => {
-    const record = table.records[id];
-    return !record || record.generated === false ? [] : [record[verdict] ? 'right' : 'wrong'];
-  },
+  valuesOf: (table) => (id) => (table.isGenerated(id) ? [(table.flags[id] ?? 0) & bit ? yes : no] : []),
 });
 
 const number = (hint: string, example: string, of: NonNullable<FilterKey['number']>): FilterKey => ({
@@ -74,12 +72,10 @@ const number = (hint: string, example: string, of: NonNullable<FilterKey['number
 });
 
 const outputNumber =
-  (of: (record: RowTable['records'][number]) => number): NonNullable<FilterKey['number']> =>
+  (of: (table: RowTable, id: number) => number): NonNullable<FilterKey['number']> =>
   (table) =>
-  (id) => {
-    const record = table.records[id];
-    return record && record.generated !== false ? of(record) : null;
-  };
+  (id) =>
+    table.isGenerated(id) ? of(table, id) : null;
 
 /** The position of the column that a name means: its label, mode or run where that is one column's, or its number from 1. */
 export function columnNamed(name: string, marks: readonly ColumnMark[]): number {
@@ -179,44 +175,27 @@ export const filterKeys: Record<string, FilterKey> = {
       return (id) => table.causeNumbers[id] === wanted;
     },
     valuesOf: (table) => (id) => {
-      const cause = table.records[id]?.cause ?? null;
-      return cause === null ? [noCause] : [cause, anyCause];
+      const cause = failureCauses[(table.causeNumbers[id] ?? 0) - 1];
+      return cause === undefined ? [noCause] : [cause, anyCause];
     },
   },
-  format: {
-    hint: 'in the required format',
-    values: () => yesNo,
-    test: (table, value) => (id) => {
-      const record = table.records[id];
-      return record !== undefined && record.generated !== false && record.inFormat === (value === 'yes');
-    },
-    valuesOf: (table) => (id) => {
-      const record = table.records[id];
-      return !record || record.generated === false ? [] : [record.inFormat ? 'yes' : 'no'];
-    },
-  },
-  strict: ofOutputs('verdict of the strict reading', 'right'),
-  lenient: ofOutputs('verdict of the lenient reading', 'lenientRight'),
+  format: ofOutputs('in the required format', rowBits.inFormat, yesNo),
+  strict: ofOutputs('verdict of the strict reading', rowBits.right, rightOrWrong),
+  lenient: ofOutputs('verdict of the lenient reading', rowBits.lenientRight, rightOrWrong),
   likely: {
     hint: 'is the gold answer the most likely candidate',
     values: () => rightOrWrong,
-    test: (table, value) => (id) => likelihoodVerdict(table.records[id] ?? {}) === (value === 'right'),
+    test: (table, value) => (id) => likelihoodVerdict(table.rare(id)) === (value === 'right'),
     valuesOf: (table) => (id) => {
-      const verdict = likelihoodVerdict(table.records[id] ?? {});
+      const verdict = likelihoodVerdict(table.rare(id));
       return verdict === null ? [] : [verdict ? 'right' : 'wrong'];
     },
   },
   stop: {
     hint: 'why generation ended',
-    values: () => ['stop-string', 'eos', 'length'],
-    test: (table, value) => (id) => {
-      const record = table.records[id];
-      return record !== undefined && record.generated !== false && record.stop.reason === value;
-    },
-    valuesOf: (table) => (id) => {
-      const record = table.records[id];
-      return !record || record.generated === false ? [] : [record.stop.reason];
-    },
+    values: () => stopReasons,
+    test: (table, value) => (id) => table.isGenerated(id) && stopReasonOf(table.flags[id] ?? 0) === value,
+    valuesOf: (table) => (id) => (table.isGenerated(id) ? [stopReasonOf(table.flags[id] ?? 0)] : []),
   },
   changed: {
     hint: 'is the verdict not the same in all columns, or in columns A and B',
@@ -236,44 +215,40 @@ export const filterKeys: Record<string, FilterKey> = {
     values: () => [...markKinds.map(({ kind }) => kind), anyMark, noMark],
     words: (value) => markKinds.find(({ kind }) => kind === value)?.sentence ?? '',
     test: (table, value) => (id) => {
-      const mark = table.itemMarks.get(table.records[id]?.index ?? -1);
+      const mark = table.itemMarks.get(table.indexOf(id));
       return value === anyMark ? mark !== undefined : value === noMark ? !mark : mark?.kind === value;
     },
     valuesOf: (table) => (id) => {
-      const mark = table.itemMarks.get(table.records[id]?.index ?? -1);
+      const mark = table.itemMarks.get(table.indexOf(id));
       return mark ? [mark.kind, anyMark] : [noMark];
     },
   },
-  item: number(
-    'position of the item in the split, from 0',
-    '3..10',
-    (table) => (id) => table.records[id]?.index ?? null,
-  ),
+  item: number('position of the item in the split, from 0', '3..10', (table) => (id) => table.indexOf(id)),
   tokens: number(
     'length of the output in tokens',
     '>100',
-    outputNumber(({ outputTokens }) => outputTokens),
+    outputNumber(({ tokens }, id) => tokens[id] ?? 0),
   ),
   length: number(
     'length of the output in characters',
     '..20',
-    outputNumber(({ output }) => output.length),
+    outputNumber((table, id) => table.text(id, 'output').length),
   ),
   margin: number(
     'log-likelihood of the right candidate less that of the best other one',
     '-0.5..0.5',
-    (table) => (id) => likelihoodMargin(table.records[id] ?? {}),
+    (table) => (id) => likelihoodMargin(table.rare(id)),
   ),
   output: { hint: 'text in the output', text: 'output', example: '/\\d+ apples/' },
   gold: {
     hint: 'text in the gold answer',
     text: 'gold',
-    valuesOf: (table) => (id) => [table.records[id]?.gold ?? ''],
+    valuesOf: (table) => (id) => [table.text(id, 'gold')],
   },
   read: {
     hint: 'text in what the lenient reading took',
     text: 'lenient',
-    valuesOf: (table) => (id) => [table.records[id]?.lenient.answer ?? ''],
+    valuesOf: (table) => (id) => [table.text(id, 'lenient')],
   },
 };
 

@@ -2,10 +2,10 @@
  * The filter of the item table: reads its text (filter-language.ts), checks it against the keys (filter-keys.ts), and makes
  * of each term a test of rows. Errors carry their place in the text; the terms that are right go on filtering.
  */
+import { type TextField, textFields } from '../../src/shared/item-rows.ts';
 import type { ColumnMark } from './columns.ts';
 import { comparesNumbers, filterKeys, inRange, keyNamed, type RowTest, rangeOf } from './filter-keys.ts';
 import { type Expression, type FilterError, quoteValue, readFilter, type Term, type Value } from './filter-language.ts';
-import { type TextField, textFields } from './haystack.ts';
 import type { RowTable } from './rows.ts';
 
 export type { FilterError } from './filter-language.ts';
@@ -151,28 +151,23 @@ function patternOf({ text, flags }: Value): RegExp | string {
 
 const fieldsOf = (field: TextField | null): readonly TextField[] => (field === null ? textFields : [field]);
 
-function textOf(table: RowTable, id: number, field: TextField): string {
-  const record = table.records[id];
-  if (!record) return '';
-  return field === 'output' || field === 'gold' ? record[field] : (record[field].answer ?? '');
-}
-
 const byPattern = (pattern: RegExp, field: TextField | null) => ({
   id: `${pattern} ${field}`,
   needle: null,
   test:
     (table: RowTable): RowTest =>
     (id) =>
-      fieldsOf(field).some((name) => pattern.test(textOf(table, id, name))),
+      fieldsOf(field).some((name) => pattern.test(table.text(id, name))),
 });
 
 const byText = (needle: TextNeedle) => ({
   id: `${needle.text} ${needle.field}`,
   needle,
   test:
-    (table: RowTable): RowTest =>
-    (id) =>
-      table.haystack.holds(id, needle.text, needle.field),
+    // Of rows that are few.
+      (table: RowTable): RowTest =>
+      (id) =>
+        fieldsOf(needle.field).some((name) => table.text(id, name).toLowerCase().includes(needle.text)),
 });
 
 // ---------------------------------------------------------------- changing a filter's text

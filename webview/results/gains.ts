@@ -104,7 +104,7 @@ export class GainsSection {
   #content(columns: readonly MarkedColumn[], base: MarkedColumn): Child[] {
     // Where nothing was generated there is no format to split off: the likelihoods of the right answers are compared.
     const by = columns.some(({ run }) => isLikelihoodsOnly(run)) ? 'LL' : 'S';
-    const codes = new Map([...this.table.recordsByRun()].map(([run, records]) => [run, verdictCodes(records)]));
+    const codes = new Map(columns.map(({ mark: { run } }) => [run, verdictCodes(this.table.judgedOf(run))]));
     const compare = ({ mark }: MarkedColumn): RunComparison | null => {
       const [mine, theirs] = [codes.get(base.mark.run), codes.get(mark.run)];
       return mine && theirs ? compareRuns(mine, theirs, by) : null;

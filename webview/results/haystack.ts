@@ -1,37 +1,30 @@
 /**
- * Text of many rows, laid out so that looking for a word in all of them is a few long searches in place of many short ones:
- * 50 MB take some 30 ms. Letters are folded to lower case once.
+ * Text of many rows, folded to lower case once and laid out so that looking for a word in all of them is a few long searches
+ * in place of many short ones: 50 MB take some 30 ms.
  */
-
-/** What a row's text is made of, in this order. */
-export const textFields = ['output', 'gold', 'strict', 'lenient'] as const;
-export type TextField = (typeof textFields)[number];
-export type RowText = Readonly<Record<TextField, string>>;
-
-/** Between the fields, so that nothing is found across two of them. */
-const separator = '\u0000';
-/** Characters of a block; a search inside a string of this length costs no more than in many short ones. */
-const blockLength = 1 << 20;
-/** Shorter blocks are taken apart when rows are added. */
-const shortBlock = 1 << 16;
-const ends = textFields.length;
+import {
+  type JoinedTexts,
+  type PackedRows,
+  slotOf,
+  startIn,
+  type TextField,
+  textFields,
+} from '../../src/shared/item-rows.ts';
 
 interface Block {
-  /** First row of the block. */
+  /** First row, and the one behind the last. */
   from: number;
-  text: string;
-  /** Per row and field: where the field ends in `text`. A row begins where the one before ends, and a separator. */
-  ends: Uint32Array;
+  to: number;
+  texts: JoinedTexts[];
 }
+
+const fields = textFields.length;
 
 export class Haystack {
   readonly #blocks: Block[] = [];
   #length = 0;
 
-  /** @param rowText the text of row `id`, asked for once a row */
-  constructor(private readonly rowText: (id: number) => RowText) {}
-
-  /** Rows that have been taken in. */
+  /** Rows that have been taken in, from the first on. */
   get length(): number {
     return this.#length;
   }
@@ -41,33 +34,22 @@ export class Haystack {
     this.#length = 0;
   }
 
-  /** Takes in rows up to `length`, or until `isLate` says so: then false. */
-  grow(length: number, isLate: () => boolean = () => false): boolean {
-    const last = this.#blocks.at(-1);
-    // Rows that come one by one do not make a block each.
-    if (last && this.#length < length && last.text.length < shortBlock) {
-      this.#blocks.pop();
-      this.#length = last.from;
-    }
-    while (this.#length < length) {
-      if (isLate()) return false;
-      const from = this.#length;
-      const parts: string[] = [];
-      const places: number[] = [];
-      let at = 0;
-      while (this.#length < length && at < blockLength) {
-        const row = this.rowText(this.#length++);
-        for (const field of textFields) {
-          const folded = row[field].toLowerCase();
-          at += folded.length;
-          places.push(at);
-          parts.push(folded);
-          at += 1;
-        }
-      }
-      this.#blocks.push({ from, text: parts.join(separator) + separator, ends: Uint32Array.from(places) });
-    }
-    return true;
+  /** Forgets the rows from `from` on, where a part begins. */
+  cut(from: number): void {
+    while ((this.#blocks.at(-1)?.from ?? -1) >= from) this.#blocks.pop();
+    this.#length = this.#blocks.at(-1)?.to ?? 0;
+  }
+
+  /** Takes in the rows that follow. */
+  add(packed: PackedRows): void {
+    const { narrow, wide } = packed;
+    const from = this.#length;
+    this.#length += packed.index.length;
+    this.#blocks.push({
+      ...{ from, to: this.#length },
+      // In Latin-1 a letter stays one letter. Elsewhere it may become two: İ does.
+      texts: [{ ...narrow, text: narrow.text.toLowerCase() }, ...(wide.ends.length > 0 ? [folded(wide)] : [])],
+    });
   }
 
   /**
@@ -77,39 +59,67 @@ export class Haystack {
    */
   find(needle: string, field: TextField | null, into: Uint8Array, from: number, to: number): void {
     for (const block of this.#blocks) {
-      const rows = block.ends.length / ends;
-      if (block.from + rows <= from || block.from >= to) continue;
-      this.#findIn(block, needle, field, into, Math.max(0, from - block.from), Math.min(rows, to - block.from));
+      if (block.to <= from || block.from >= to) continue;
+      const [first, last] = [Math.max(from, block.from) - block.from, Math.min(to, block.to) - block.from];
+      for (const texts of block.texts) findIn(texts, needle, field, first, last, into.subarray(block.from));
     }
   }
+}
 
-  #findIn(block: Block, needle: string, field: TextField | null, into: Uint8Array, from: number, to: number): void {
-    const { text, ends: places } = block;
-    const [first, last] = field === null ? [0, ends - 1] : [textFields.indexOf(field), textFields.indexOf(field)];
-    const startOf = (row: number, at: number): number => {
-      const place = row * ends + at;
-      return place === 0 ? 0 : (places[place - 1] ?? 0) + 1;
-    };
-    let row = from;
-    for (let at = startOf(row, first); row < to; ) {
-      at = text.indexOf(needle, at);
-      if (at < 0) return;
-      while (row < to && (places[row * ends + last] ?? 0) < at + needle.length) row++;
-      if (row >= to) return;
-      // Found before the field begins: the next look is where it does.
-      const start = startOf(row, first);
-      if (at < start) {
-        at = start;
-        continue;
-      }
-      into[block.from + row] = 1;
-      at = startOf(++row, first);
+function folded(texts: JoinedTexts): JoinedTexts {
+  let text = '';
+  const ends = texts.ends.map((end, place) => {
+    text += texts.text.slice(startIn(texts, place), end).toLowerCase();
+    const { length } = text;
+    text += '\u0000';
+    return length;
+  });
+  return { text, ends, slots: texts.slots };
+}
+
+/** Rows from `first` to before `last`. */
+function findIn(
+  texts: JoinedTexts,
+  needle: string,
+  field: TextField | null,
+  first: number,
+  last: number,
+  into: Uint8Array,
+): void {
+  const { text, ends, slots } = texts;
+  const wanted = field === null ? -1 : textFields.indexOf(field);
+  const begin = slots ? lowest(slots, first * fields) : slotOf(first, 'output');
+  const stop = slots ? lowest(slots, last * fields) : last * fields;
+  for (let place = begin; place < stop; ) {
+    const at = text.indexOf(needle, startIn(texts, place));
+    if (at < 0) return;
+    while (place < stop && (ends[place] ?? 0) < at + needle.length) place++;
+    if (place >= stop) return;
+    const slot = slots ? (slots[place] ?? 0) : place;
+    // It may begin before the text does, where a text has a NUL of its own.
+    if (at < startIn(texts, place)) continue;
+    if (wanted >= 0 && slot % fields !== wanted) {
+      // On to where the field is.
+      place += slots ? 1 : (wanted - (slot % fields) + fields) % fields;
+      continue;
     }
+    const row = Math.floor(slot / fields);
+    into[row] = 1;
+    // The rest of the row need not be looked through.
+    if (slots)
+      do place++;
+      while (place < stop && (slots[place] ?? 0) < (row + 1) * fields);
+    else place = (row + 1) * fields;
   }
+}
 
-  /** Whether one row holds a text: for rows that are few. */
-  holds(id: number, needle: string, field: TextField | null): boolean {
-    const row = this.rowText(id);
-    return (field === null ? textFields : [field]).some((name) => row[name].toLowerCase().includes(needle));
+/** The first place whose number is not below `bound`. */
+function lowest(numbers: Uint32Array, bound: number): number {
+  let [low, high] = [0, numbers.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((numbers[middle] ?? 0) < bound) low = middle + 1;
+    else high = middle;
   }
+  return low;
 }

@@ -67,7 +67,7 @@ export class ItemsSection {
     const until = performance.now() + 8;
     // While rows come, the processor is theirs; the last of them call here again.
     if (this.on.isLoading()) return;
-    if (!this.table.haystack.grow(this.table.length, () => performance.now() > until)) this.#foldSoon();
+    if (this.table.fold(() => performance.now() > until) < this.table.length) this.#foldSoon();
   }, 30);
   #continuing: ReturnType<typeof setTimeout> | undefined;
 
@@ -278,12 +278,14 @@ export class ItemsSection {
     clearTimeout(this.#continuing);
     const filter = parseFilter(this.#bar.text, this.table.marks);
     const until = performance.now() + patience;
-    const matching = this.#matcher.match(filter.root, () => performance.now() > until);
+    const { bits: matching, known } = this.#matcher.match(filter.root, () => performance.now() > until);
     this.#bar.showErrors(filter.errors);
-    if (!matching) {
-      // The rows of before stay until the new ones are known.
+    const all = this.table.length;
+    const isWhole = known >= all;
+    if (!isWhole) this.#continuing = setTimeout(() => this.#apply(byUser), 1);
+    // Where nothing is found yet, and in a table that comes anew, the rows of before stay.
+    if (!isWhole && !(byUser && matching.subarray(0, known).includes(1))) {
       this.#count.textContent = 'Searching…';
-      this.#continuing = setTimeout(() => this.#apply(byUser), 1);
       return;
     }
     const anchor = byUser ? null : this.#anchor();
@@ -292,20 +294,23 @@ export class ItemsSection {
     let length = 0;
     for (let at = 0; at < order.length; at++) {
       const id = order[at] ?? 0;
-      if (matching[id]) ids[length++] = id;
+      if (id < known && matching[id]) ids[length++] = id;
     }
     this.#ids = ids.subarray(0, length);
     if (this.#generation !== this.table.generation) {
       this.#generation = this.table.generation;
       this.#rows.forget();
     }
-    const all = this.table.length;
-    const text = length === all ? `${count(all)} outputs` : `${count(length)} of ${count(all)} outputs`;
+    const text = !isWhole
+      ? `Searching… ${count(length)} so far`
+      : length === all
+        ? `${count(all)} outputs`
+        : `${count(length)} of ${count(all)} outputs`;
     if (this.#count.textContent !== text) this.#count.textContent = text;
     this.#empty.hidden = length > 0;
     this.#empty.textContent = all === 0 ? 'No item is finished yet.' : 'No output matches the filter.';
     // For benches and tests: which filter these rows are of.
-    this.#grid.dataset.filter = this.#bar.text;
+    if (isWhole) this.#grid.dataset.filter = this.#bar.text;
     this.#grid.setAttribute('aria-rowcount', String(length + 1));
     this.#body.style.blockSize = `${Math.min(tallest, length * rowHeight)}px`;
     if (anchor) {

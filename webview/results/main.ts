@@ -1,6 +1,6 @@
 /** The results page: runs of one benchmark side by side (of one model its prompt modes), down to the single item. */
 import { asError } from '../../src/shared/errors.ts';
-import { unpackRows } from '../../src/shared/item-rows.ts';
+import { type PackedRows, packRows, unpackRows } from '../../src/shared/item-rows.ts';
 import type { ItemRow, ResultsPageApi, ResultsPageEvents, ResultsView } from '../../src/shared/protocol.ts';
 import { debounced, h, throttled } from '../dom.ts';
 import { embeddedResults } from '../embedded.ts';
@@ -21,9 +21,20 @@ import { ModesSection } from './modes.ts';
 import { keyOf, type Row, RowTable } from './rows.ts';
 import { TuningSection } from './tuning.ts';
 
-/** Items asked for at once: few at first, then as many as a message may well hold. */
+/** Items asked for at first. */
 const firstItems = 200;
-const moreItems = 5000;
+/** Characters of text that a later part should have: much more takes the host long, much less is mostly waiting. */
+const partCharacters = 3_000_000;
+const mostItems = 20_000;
+/** Parts asked for before those in front of them have come. */
+const partsAhead = 2;
+
+/** How many items to ask for, by how long those of a part are. */
+const itemsLike = ({ index, narrow, wide }: PackedRows): number =>
+  Math.max(
+    firstItems,
+    Math.min(mostItems, Math.round((partCharacters * index.length) / (narrow.text.length + wide.text.length))),
+  );
 
 /** What is kept of how the page was left. */
 interface PageState {
@@ -37,8 +48,6 @@ interface PageState {
 class ResultsPage {
   readonly #host: Host<ResultsPageApi>;
   readonly #table = new RowTable();
-  /** Finished items by run, in file order; their number is the position to ask on from. */
-  readonly #items = new Map<string, ItemRow[]>();
   readonly #fetching = new Set<string>();
   #view: ResultsView | null = null;
   #columns: readonly MarkedColumn[] = [];
@@ -73,7 +82,7 @@ class ResultsPage {
       'results',
       {
         viewChanged: (view) => this.#setView(view),
-        itemsAdded: ({ run, from, items }) => this.#addItems(run, from, items),
+        itemsAdded: ({ run, from, items }) => this.#addItems(run, from, packRows(items)),
       },
       embeddedResults,
     );
@@ -192,14 +201,9 @@ class ResultsPage {
     this.#columns = columnsOf(view);
     this.#state.hidden = true;
     this.#content.hidden = false;
-    if (before !== '[]' && before !== this.#marks()) {
-      for (const run of this.#items.keys())
-        if (!this.#columns.some(({ mark }) => mark.run === run)) this.#items.delete(run);
-      this.#rebuild();
-    }
+    if (before !== '[]' && before !== this.#marks()) this.#table.arrange(this.#columns.map(({ mark }) => mark));
     // Asked for first: they are read while the rest is drawn.
-    for (const { run, done } of view.columns)
-      if (done > (this.#items.get(run.id)?.length ?? 0)) void this.#fetch(run.id);
+    for (const { run, done } of view.columns) if (done > this.#table.lengthOf(run.id)) void this.#fetch(run.id);
     this.#itemMarks.update(view.marks ?? []);
     this.#header.update(view);
     this.#comparability.update(view);
@@ -228,22 +232,30 @@ class ResultsPage {
     if (this.#fetching.has(run)) return;
     this.#fetching.add(run);
     try {
-      // In parts, so that the first rows stand before the last are read; the next part is read while one is taken in.
-      const have = (): number => this.#items.get(run)?.length ?? 0;
-      const ask = (from: number, limit: number) => ({ from, answer: this.#host.api.items({ run, from, limit }) });
-      for (let asked = ask(have(), firstItems); ; ) {
-        const { from } = asked;
-        const answer = await asked.answer;
-        const length = Array.isArray(answer) ? answer.length : answer.index.length;
-        if (length === 0) break;
-        asked = ask(from + length, moreItems);
+      // In parts, so that the first rows stand before the last are read; those behind are read while one is taken in.
+      const have = (): number => this.#table.lengthOf(run);
+      const asked: { from: number; limit: number; answer: Promise<ItemRow[] | PackedRows> }[] = [];
+      const ask = (limit: number): void => {
+        const last = asked.at(-1);
+        const from = last ? last.from + last.limit : have();
+        const answer = this.#host.api.items({ run, from, limit });
         // It may never be waited for.
-        asked.answer.catch(() => {});
-        this.#addItems(run, from, Array.isArray(answer) ? answer : unpackRows(answer));
+        answer.catch(() => {});
+        asked.push({ from, limit, answer });
+      };
+      ask(firstItems);
+      for (let next = asked.shift(); next; next = asked.shift()) {
+        const { from, limit } = next;
+        const answer = await next.answer;
+        const rows = 'index' in answer ? answer : packRows(answer);
+        const { length } = rows.index;
+        if (length === 0) break;
+        this.#addItems(run, from, rows);
         // The run is no longer shown.
         if (have() === from) break;
-        // What was read before is no longer held.
-        if (have() < from + length) asked = ask(have(), moreItems);
+        // Fewer than were asked for, or what was read before is no longer held: what comes next would not follow.
+        if (length < limit || have() < from + length) asked.length = 0;
+        while (asked.length < partsAhead) ask(itemsLike(rows));
       }
     } catch (error) {
       this.#notice(`Items of a run could not be read: ${asError(error).message}`);
@@ -254,30 +266,22 @@ class ResultsPage {
     }
   }
 
-  #addItems(run: string, from: number, items: ItemRow[]): void {
+  #addItems(run: string, from: number, rows: PackedRows): void {
     const order = this.#columns.findIndex(({ mark }) => mark.run === run);
     const shown = this.#columns[order];
     // A run that the view does not know yet is read whole when the view comes.
     if (!shown) return;
-    const known = this.#items.get(run) ?? [];
-    if (from > known.length) {
+    const known = this.#table.lengthOf(run);
+    if (from > known) {
       void this.#fetch(run);
       return;
     }
-    const fresh = items.slice(known.length - from);
-    if (fresh.length === 0) return;
-    known.push(...fresh);
-    this.#items.set(run, known);
+    const fresh = from < known ? packRows(unpackRows(rows).slice(known - from)) : rows;
+    if (fresh.index.length === 0) return;
     this.#table.add(shown.mark, order, fresh);
     // Drawing goes through all rows: while many come, they are shown at each doubling, else now and then.
     const isDue = this.#table.length >= 2 * this.#shownRows || performance.now() > this.#shownAt + 500;
     if (this.#fetching.size === 0 || isDue) this.#itemsChanged();
-  }
-
-  #rebuild(): void {
-    this.#table.clear();
-    for (const [order, { mark }] of this.#columns.entries())
-      this.#table.add(mark, order, this.#items.get(mark.run) ?? []);
   }
 
   #showItems(): void {

@@ -67,9 +67,8 @@ export class MarkedScoresSection {
 
   #draw(columns: readonly MarkedColumn[]): Child[] {
     const left = new Set(this.marks.all.filter(({ kind }) => this.#kinds.has(kind)).map(({ index }) => index));
-    const records = this.table.recordsByRun();
     const counted = columns.flatMap((column): Counted[] => {
-      const own = records.get(column.mark.run) ?? [];
+      const own = this.table.recordsOf(column.mark.run);
       if (own.length === 0) return [];
       return [{ column, scores: scoresWithout(own, left), codes: verdictCodes(own) }];
     });

@@ -14,6 +14,11 @@ interface Answer {
   condition: Condition;
 }
 
+export interface Matches {
+  bits: Uint8Array;
+  known: number;
+}
+
 const kept = 64;
 /** Rows tested between two looks at the clock. */
 const step = 2000;
@@ -29,9 +34,9 @@ export class Matcher {
 
   /**
    * @param isLate asked now and then: true breaks off, and what was found so far is kept for the next call
-   * @returns a byte for each row, 1 where it matches; null where there was no time
+   * @returns a byte for each row, 1 where it matches, and how many rows, from the first on, are known by now
    */
-  match(root: Compiled, isLate: () => boolean = () => false): Uint8Array | null {
+  match(root: Compiled, isLate: () => boolean = () => false): Matches {
     const { generation, itemMarks } = this.table;
     if (this.#generation !== generation || this.#marks !== itemMarks) {
       this.#answers.clear();
@@ -41,28 +46,28 @@ export class Matcher {
     return this.#of(root, isLate);
   }
 
-  #of(part: Compiled, isLate: () => boolean): Uint8Array | null {
+  #of(part: Compiled, isLate: () => boolean): Matches {
     const { length } = this.table;
     if (part.kind === 'condition') return this.#answer(part.condition, isLate);
     if (part.kind === 'not') {
-      const inside = this.#of(part.part, isLate);
-      if (!inside) return null;
-      const outside = new Uint8Array(length);
-      for (let id = 0; id < length; id++) outside[id] = 1 - (inside[id] ?? 0);
-      return outside;
+      const { bits: inside, known } = this.#of(part.part, isLate);
+      const bits = new Uint8Array(length);
+      for (let id = 0; id < length; id++) bits[id] = 1 - (inside[id] ?? 0);
+      return { bits, known };
     }
     const isAnd = part.kind === 'and';
-    const result = new Uint8Array(length).fill(isAnd ? 1 : 0);
+    const result = { bits: new Uint8Array(length).fill(isAnd ? 1 : 0), known: length };
     for (const one of part.parts) {
-      const bits = this.#of(one, isLate);
-      if (!bits) return null;
-      if (isAnd) for (let id = 0; id < length; id++) result[id] = (result[id] ?? 0) & (bits[id] ?? 0);
-      else for (let id = 0; id < length; id++) result[id] = (result[id] ?? 0) | (bits[id] ?? 0);
+      const { bits, known } = this.#of(one, isLate);
+      result.known = Math.min(result.known, known);
+      const own = result.bits;
+      if (isAnd) for (let id = 0; id < length; id++) own[id] = (own[id] ?? 0) & (bits[id] ?? 0);
+      else for (let id = 0; id < length; id++) own[id] = (own[id] ?? 0) | (bits[id] ?? 0);
     }
     return result;
   }
 
-  #answer(condition: Condition, isLate: () => boolean): Uint8Array | null {
+  #answer(condition: Condition, isLate: () => boolean): Matches {
     const { length } = this.table;
     let answer = this.#answers.get(condition.id);
     if (!answer || (condition.acrossRuns && answer.length !== length))
@@ -80,30 +85,30 @@ export class Matcher {
       answer.bits = larger;
     }
     answer.length = length;
-    return this.#fill(answer, isLate) ? answer.bits : null;
+    this.#fill(answer, isLate);
+    return { bits: answer.bits, known: answer.done };
   }
 
-  /** Looks at the rows that have not been looked at. @returns false where there was no time for all */
-  #fill(answer: Answer, isLate: () => boolean): boolean {
+  /** Looks at the rows that have not been looked at, as far as there is time. */
+  #fill(answer: Answer, isLate: () => boolean): void {
     const { condition, bits } = answer;
-    const { length, haystack } = this.table;
-    if (answer.done >= length) return true;
+    const { length } = this.table;
+    if (answer.done >= length) return;
     const candidates = this.#candidates(condition);
     if (condition.needle && !candidates) {
-      if (!haystack.grow(length, isLate)) return false;
+      const folded = this.table.fold(isLate);
       const { text, field } = condition.needle;
-      haystack.find(text, field, bits, answer.done, length);
-      answer.done = length;
-      return true;
+      this.table.find(text, field, bits, answer.done, folded);
+      answer.done = Math.max(answer.done, folded);
+      return;
     }
     const test = condition.test(this.table);
     while (answer.done < length) {
-      if (isLate()) return false;
+      if (isLate()) return;
       const to = Math.min(length, answer.done + step);
       for (let id = answer.done; id < to; id++) bits[id] = (!candidates || candidates[id]) && test(id) ? 1 : 0;
       answer.done = to;
     }
-    return true;
   }
 
   /** Rows that can have a word: those where a part of it was found, if that was looked for and they are few. */

@@ -1,39 +1,35 @@
 /** Orders of the item table: one row a column that sorts. An order is made once for the rows there are, and kept. */
+import { failureCauses } from '../../src/shared/failure-causes.ts';
+import { rowBits, stopReasonOf, stopReasons } from '../../src/shared/item-rows.ts';
 import { likelihoodMargin } from './margins.ts';
 import type { RowTable } from './rows.ts';
 
 /** What a row is sorted by: a number, a text, or nothing (such rows come last, whichever way is sorted). */
 type Value = number | string | null;
 
-const stopReasons = ['stop-string', 'eos', 'length'];
+/** A number that only a generated output has. */
+const ofOutput =
+  (of: (table: RowTable, id: number) => number) =>
+  (table: RowTable) =>
+  (id: number): Value =>
+    table.isGenerated(id) ? of(table, id) : null;
 
 /** By column; ties stand in item order. */
 const sortings = {
-  item: (table: RowTable) => (id: number) => table.records[id]?.index ?? null,
+  item: (table: RowTable) => (id: number) => table.indexOf(id),
   run: (table: RowTable) => (id: number) => table.orders[id] ?? null,
   verdict: (table: RowTable) => (id: number) => table.verdictNumbers[id] ?? null,
   // items whose verdicts differ first
   across: (table: RowTable) => (id: number) => (table.differs(id) ? 0 : 1),
-  cause: (table: RowTable) => (id: number) => table.records[id]?.cause ?? null,
-  gold: (table: RowTable) => (id: number) => table.records[id]?.gold ?? null,
-  read: (table: RowTable) => (id: number) => table.records[id]?.lenient.answer ?? null,
-  output: (table: RowTable) => (id: number) => table.records[id]?.output ?? null,
-  stop: (table: RowTable) => (id: number) => {
-    const record = table.records[id];
-    return record && record.generated !== false ? stopReasons.indexOf(record.stop.reason) : null;
-  },
-  tokens: (table: RowTable) => (id: number) => {
-    const record = table.records[id];
-    return record && record.generated !== false ? record.outputTokens : null;
-  },
-  length: (table: RowTable) => (id: number) => {
-    const record = table.records[id];
-    return record && record.generated !== false ? record.output.length : null;
-  },
-  margin: (table: RowTable) => (id: number) => {
-    const record = table.records[id];
-    return record ? likelihoodMargin(record) : null;
-  },
+  cause: (table: RowTable) => (id: number) => failureCauses[(table.causeNumbers[id] ?? 0) - 1] ?? null,
+  gold: (table: RowTable) => (id: number) => table.text(id, 'gold'),
+  read: (table: RowTable) => (id: number) =>
+    (table.flags[id] ?? 0) & rowBits.lenient ? table.text(id, 'lenient') : null,
+  output: (table: RowTable) => (id: number) => table.text(id, 'output'),
+  stop: ofOutput((table, id) => stopReasons.indexOf(stopReasonOf(table.flags[id] ?? 0))),
+  tokens: ofOutput((table, id) => table.tokens[id] ?? 0),
+  length: ofOutput((table, id) => table.text(id, 'output').length),
+  margin: (table: RowTable) => (id: number) => likelihoodMargin(table.rare(id)),
 } satisfies Record<string, (table: RowTable) => (id: number) => Value>;
 export type SortKey = keyof typeof sortings;
 export const isSortKey = (value: unknown): value is SortKey =>
