@@ -5,7 +5,9 @@
 //   npm run bench -- --model DIR --python PYTHON [--hf DIR]     a model of yours, and PyTorch beside it
 //
 //   --only step,build,suffix,decode,open,batch,few-shot,activation,predict,small-bench,evaluate,results-page
-//                            some of the benches; the last four only where asked for; results-page takes a Chromium (CHROMIUM names one)
+//                            some of the benches; the last four only where asked for; predict is the MLP beside PyTorch
+//                            (--python), greedy search and how long messages wait, in about 3 minutes; results-page takes
+//                            a Chromium (CHROMIUM names one)
 //   --lengths 128,64,256     tokens a row of the tuning step (rows: --batch 8)
 //   --recompute blocks       the tuning step with recomputation too (attention or blocks)
 //   --rounds 5               how often each program is asked
