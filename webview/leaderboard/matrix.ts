@@ -15,7 +15,17 @@ const overscan = 6;
 /** Columns are drawn in strips of so many pixels, so that a small step sideways draws nothing anew. */
 const strip = 400;
 const rowHeights = { intervals: 40, values: 27 };
-const widths: Record<Column['kind'], number> = { rank: 74, model: 230, mean: 92, task: 92, group: 92 };
+type Widths = Record<Column['kind'], number>;
+const narrow: Widths = { rank: 74, model: 230, mean: 92, task: 92, group: 92 };
+/** Most names of benchmarks fit into one line. */
+const roomy: Widths = { ...narrow, mean: 136, task: 136, group: 136 };
+
+const widthOf = (columns: readonly Column[], widths: Widths): number =>
+  columns.reduce((sum, { kind }) => sum + widths[kind], 0);
+
+/** A name with places where it may go on in the next line. */
+const breakable = (name: string): (string | HTMLElement)[] =>
+  name.split(/(?<=[_./:-])/).flatMap((part, at) => (at === 0 ? [part] : [h('wbr'), part]));
 
 export interface MatrixEvents {
   open(model: string, task: string, mode: PageState['mode']): void;
@@ -42,6 +52,7 @@ export class Matrix {
   /** Columns drawn: first and behind the last. Those that stay are always drawn. */
   #across: [number, number] = [0, 0];
   #content: MatrixContent | null = null;
+  #widths = narrow;
   /** By keys, so that it stays with its model and benchmark when the order changes. */
   #active: { row: string; column: string } = { row: 'head', column: '' };
 
@@ -64,9 +75,11 @@ export class Matrix {
       this.#redrawRunning(content);
       return;
     }
+    const room = this.element.parentElement?.clientWidth ?? 0;
+    this.#widths = widthOf(table.columns, roomy) < room ? roomy : narrow;
+    const widths = this.#widths;
     this.element.style.setProperty('--columns', table.columns.map(({ kind }) => `${widths[kind]}px`).join(' '));
-    const width = table.columns.reduce((sum, { kind }) => sum + widths[kind], 0);
-    this.element.style.setProperty('--width', `${width}px`);
+    this.element.style.setProperty('--width', `${widthOf(table.columns, widths)}px`);
     this.element.style.setProperty('--rank-width', `${widths.rank}px`);
     this.element.style.setProperty('--row-height', `${this.#rowHeight}px`);
     const hasGroups = table.columns.some(
@@ -162,7 +175,7 @@ export class Matrix {
         tabindex: -1,
         title: `${title}${mode ? `, ${mode}` : ''}. Click to sort${column.kind === 'task' ? '; Delete hides the benchmark' : ''}.`,
       },
-      h('span', { class: 'head-title' }, visible(title)),
+      h('span', { class: 'head-title' }, ...breakable(visible(title))),
       several && h('span', { class: 'sub' }, mode),
       sorted && h('span', { class: 'sort-mark', 'aria-hidden': 'true' }, state.sort.descending ? '↓' : '↑'),
     );
@@ -185,7 +198,7 @@ export class Matrix {
     let first = columns.length;
     let last = 0;
     for (const [at, { kind }] of columns.entries()) {
-      const end = x + widths[kind];
+      const end = x + this.#widths[kind];
       if (end >= left && x <= Math.ceil(right / strip) * strip) {
         first = Math.min(first, at);
         last = at + 1;
