@@ -1,5 +1,5 @@
 /** `softbench predict --model M --task T`: the scores of one model on one task, with intervals. */
-import type { Prediction, Predictor, ScoreRecord, WantedCell } from '../predict/index.ts';
+import type { CellRequest, Configuration, Prediction, Predictor, ScoreRecord, WantedCell } from '../predict/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import type { Given } from './arguments.ts';
 import { exitCodes, modeOption } from './command.ts';
@@ -8,27 +8,11 @@ import { type Terminal, table } from './terminal.ts';
 
 export async function predictCells(given: Given, terminal: Terminal): Promise<number> {
   const predict = await import('../predict/index.ts');
-  const mode = modeOption(given, 'mode');
   const predictor = predictorOf(given, 'predictor', predict.predictors) ?? predict.bestPredictor;
   const { metrics, ...filters } = await filtersOf(given);
   const table = await recordsOf(given, filters);
   const { records } = table;
-  const model = given.text('model');
-  const task = given.text('task');
-  const shots = given.number('shots');
-  const family = given.text('family');
-  const totalParameters = amountOf(given, 'params');
-  const trainingFlops = amountOf(given, 'training-flops');
-  const cells = predict.wantedCells(records, {
-    ...(model !== undefined && { model }),
-    ...(task !== undefined && { task }),
-    ...(metrics && { metrics }),
-    ...(shots !== undefined && { shots }),
-    ...(mode !== undefined && { mode }),
-    ...(family !== undefined && { family }),
-    ...(totalParameters !== undefined && { totalParameters }),
-    ...(trainingFlops !== undefined && { trainingFlops }),
-  });
+  const cells = predict.wantedCells(records, { ...requestOf(given), ...(metrics && { metrics }) });
   const missing = cells.filter(({ measured }) => !measured);
   const progress = shareProgress(terminal);
   const predicted = await predict.predictWithIntervals(
@@ -61,6 +45,39 @@ export async function predictCells(given: Given, terminal: Terminal): Promise<nu
   for (const line of recordLines(table)) terminal.note(line);
   for (const line of cellLines(cells, predictions, records, predictor)) terminal.print(line);
   return exitCodes.done;
+}
+
+/** What options say of the model, the task and the setting that are asked for. */
+export function requestOf(given: Given): CellRequest {
+  const model = given.text('model');
+  const task = given.text('task');
+  const shots = given.number('shots');
+  const mode = modeOption(given, 'mode');
+  const family = given.text('family');
+  const totalParameters = amountOf(given, 'params');
+  const trainingFlops = amountOf(given, 'training-flops');
+  return {
+    ...(model !== undefined && { model }),
+    ...(task !== undefined && { task }),
+    ...(shots !== undefined && { shots }),
+    ...(mode !== undefined && { mode }),
+    ...(family !== undefined && { family }),
+    ...(totalParameters !== undefined && { totalParameters }),
+    ...(trainingFlops !== undefined && { trainingFlops }),
+  };
+}
+
+/** By what a model is placed that the records do not have; null where they have it. */
+export function placedBy(
+  { model, family, parameters: { total } }: Configuration,
+  records: readonly ScoreRecord[],
+): string | null {
+  if (records.some((record) => record.model === model)) return null;
+  const size =
+    total === null
+      ? 'its size is not known (--params)'
+      : `${(total / 1e9).toLocaleString('en-US', { maximumSignificantDigits: 3 })} B parameters`;
+  return `${model} is not among the records. Taken for it: family ${family}, ${size}.`;
 }
 
 /** `7e9` and `7B` are 7 000 000 000. */
@@ -96,6 +113,8 @@ function cellLines(
       cell.measured ? figure(cell.measured.score) : '',
     ];
   });
+  const [first] = cells;
+  const placed = first ? placedBy(first.configuration, records) : null;
   return [
     ...table([['model', 'task', 'setting', 'metric', 'predicted', '90 % interval', 'measured'], ...rows]),
     ...(predictions.size > 0
@@ -103,6 +122,7 @@ function cellLines(
           `Predicted by ${predictor.title} from ${records.length.toLocaleString('en-US')} records; all scores from 0 to 1.`,
         ]
       : []),
+    ...(placed ? [placed] : []),
     ...[...reasons].map(([reason, mark]) => `${mark} ${reason} The interval need not hold.`),
   ];
 }

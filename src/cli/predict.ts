@@ -1,9 +1,18 @@
 /** `softbench predict`: how well scores that nobody ran can be predicted, and what one of them would be. */
-import type { Evaluation, Fit, Predictor, PredictorEvaluation, RecordTable, SplitName } from '../predict/index.ts';
+import type {
+  Coverage,
+  Evaluation,
+  Fit,
+  Predictor,
+  PredictorEvaluation,
+  RecordTable,
+  SplitName,
+} from '../predict/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import type { Given } from './arguments.ts';
 import { type Command, commonOptions, exitCodes, operands } from './command.ts';
 import { predictCells } from './predict-cell.ts';
+import { proposeNext } from './predict-next.ts';
 import {
   figure,
   filterOptions,
@@ -24,7 +33,8 @@ export const predictCommand: Command = {
   summary: 'predict scores that nobody ran from records of past evaluations',
   details: [
     'Without --model and --task: how well predictors do on records that they have not seen, beside the additive baseline',
-    '(model + task). With them: the scores of that model on that task, with 90 % intervals.',
+    '(model + task). With them: the scores of that model on that task, with 90 % intervals. With --next: which benchmark of',
+    'the model to run next, so that its scores on all others become surest for the cost.',
   ].join('\n'),
   options: {
     ...recordOptions,
@@ -40,6 +50,7 @@ export const predictCommand: Command = {
     'per-family': { type: 'flag', help: 'errors on each model family too' },
     model: { type: 'text', value: 'NAME', help: 'predict scores of this model' },
     task: { type: 'text', value: 'NAME', help: 'on this task or subtask' },
+    next: { type: 'flag', help: 'what to run of --model next: by the time of --runs, else by items' },
     family: { type: 'text', value: 'NAME', help: 'family of a model without records (default: by its name)' },
     params: { type: 'text', value: 'N', help: 'its parameters, such as 7e9 or 7B (default: by its name)' },
     'training-flops': { type: 'text', value: 'N', help: 'floating-point operations of its training' },
@@ -55,10 +66,16 @@ export const predictCommand: Command = {
   },
   async run(given, terminal) {
     operands(given, [] as const);
+    if (given.flag('next')) return await proposeNext(given, terminal);
     const wantsCell = given.text('model') !== undefined || given.text('task') !== undefined;
     return wantsCell ? await predictCells(given, terminal) : await measure(given, terminal);
   },
 };
+
+interface Measured extends Evaluation {
+  /** Of the predictors' 90 % intervals, in their order; null where too few are held out. */
+  coverages: (Coverage | null)[];
+}
 
 async function measure(given: Given, terminal: Terminal): Promise<number> {
   const predict = await import('../predict/index.ts');
@@ -69,19 +86,21 @@ async function measure(given: Given, terminal: Terminal): Promise<number> {
   const seed = given.number('seed') ?? 42;
   const progress = shareProgress(terminal);
   const { signal } = terminal.surroundings;
-  const evaluations: Evaluation[] = [];
+  const evaluations: Measured[] = [];
   const failed: { split: SplitName; reason: string }[] = [];
   for (const [at, split] of splits.entries()) {
     try {
-      evaluations.push(
-        await predict.evaluatePredictors(records.records, predictors, split, {
-          folds: given.number('folds') ?? 10,
-          seed,
-          fitSeed: seed,
-          signal,
-          progress: (share) => progress.show(`split ${split}`, (at + share) / splits.length),
-        }),
-      );
+      const evaluation = await predict.evaluatePredictors(records.records, predictors, split, {
+        folds: given.number('folds') ?? 10,
+        seed,
+        fitSeed: seed,
+        signal,
+        progress: (share) => progress.show(`split ${split}`, (at + share) / splits.length),
+      });
+      const coverages: (Coverage | null)[] = [];
+      for (const { heldOut } of evaluation.predictors)
+        coverages.push(await predict.inTurns(predict.coverageSteps(records.records, heldOut), predict.turns(signal)));
+      evaluations.push({ ...evaluation, coverages });
     } catch (thrown) {
       // A split that the records are too few for does not keep the others from being measured.
       if (!(thrown instanceof HumanError) || thrown.kind !== 'bad-input' || splits.length === 1) throw thrown;
@@ -129,19 +148,22 @@ function predictorsOf(given: Given, all: readonly Predictor[], baseline: Predict
   return all.filter((one) => one === baseline || names.includes(one.name));
 }
 
-function splitLines({ split, ceiling, predictors }: Evaluation, records: RecordTable, given: Given): string[] {
-  const rows = predictors.map(({ title, r2, rmse, pooled, seconds }) => [
+function splitLines({ split, ceiling, predictors, coverages }: Measured, records: RecordTable, given: Given): string[] {
+  const rows = predictors.map(({ title, r2, rmse, pooled, seconds }, at) => [
     title,
     withSd(r2),
     withSd(rmse),
     figure(pooled.r2),
+    coverageText(coverages[at]),
     `${seconds.toFixed(1)} s`,
   ]);
-  if (ceiling.mean !== null) rows.push(['(all but binomial noise)', withSd(ceiling), '', '', '']);
+  if (ceiling.mean !== null) rows.push(['noise ceiling', withSd(ceiling), '', '', '', '']);
   return [
     `${split.name} · ${split.title} · ${split.groups} groups, ${split.folds.length} folds`,
     split.question,
-    ...table([['predictor', 'R²', 'RMSE', 'R² of all', 'learning'], ...rows], [4]).map((line) => `  ${line}`),
+    ...table([['predictor', 'R²', 'RMSE', 'R² of all', 'in 90 % interval', 'learning'], ...rows], [5]).map(
+      (line) => `  ${line}`,
+    ),
     ...split.notes,
     ...(given.flag('per-task') ? groupLines('subtask', predictors, ({ perTask }) => perTask) : []),
     ...(given.flag('per-family') ? groupLines('family', predictors, ({ perFamily }) => perFamily) : []),
@@ -151,6 +173,10 @@ function splitLines({ split, ceiling, predictors }: Evaluation, records: RecordT
       : [],
   );
 }
+
+/** `89.9 % in ± 0.101`: held-out scores within their intervals, and how far these reach either way. */
+const coverageText = (coverage: Coverage | null | undefined): string =>
+  coverage ? `${(100 * coverage.share).toFixed(1)} % in ± ${figure(coverage.halfWidth)}` : '–';
 
 /** RMSE by group, those that the last predictor is worst on first. */
 function groupLines(
@@ -179,7 +205,7 @@ function groupLines(
 
 function asJson(
   { records, leftOut, notes = [] }: RecordTable,
-  evaluations: readonly Evaluation[],
+  evaluations: readonly Measured[],
   failed: readonly { split: SplitName; reason: string }[],
   given: Given,
 ): Record<string, unknown> {
@@ -188,19 +214,20 @@ function asJson(
     records: records.length,
     leftOut,
     notes,
-    splits: evaluations.map(({ split, ceiling, predictors }) => ({
+    splits: evaluations.map(({ split, ceiling, predictors, coverages }) => ({
       split: split.name,
       title: split.title,
       groups: split.groups,
       folds: split.folds.length,
       notes: split.notes,
       ceiling,
-      predictors: predictors.map(({ predictor, title, r2, rmse, pooled, folds, perTask, perFamily, seconds }) => ({
+      predictors: predictors.map(({ predictor, title, r2, rmse, pooled, folds, perTask, perFamily, seconds }, at) => ({
         predictor,
         title,
         r2,
         rmse,
         pooled,
+        coverage: coverages[at] ?? null,
         folds,
         ...(given.flag('per-task') && { perTask: object(perTask) }),
         ...(given.flag('per-family') && { perFamily: object(perFamily) }),

@@ -19,6 +19,7 @@ export {
   type NextBenchmarkOptions,
   nextBenchmarks,
 } from './next-benchmark.ts';
+export { type BenchmarkCosts, benchmarkCostSteps } from './next-costs.ts';
 export { binomial, noiseCeiling, simulatedCeiling } from './noise.ts';
 export { baseline, bestPredictor, predictorOf, predictors } from './predictors.ts';
 export { combineTables, type RecordSources, readRecordFile, readRecords } from './records.ts';

@@ -1,11 +1,11 @@
 /** The next benchmark of a model, as the predictor page shows it. */
 import {
+  benchmarkCostSteps,
   inTurns,
   nextBenchmarks,
   type ScoreRecord,
   type Steps,
   stepwise,
-  subtaskCosts,
   turns,
 } from '../predict/index.ts';
 import type { RunFolder } from '../runs/index.ts';
@@ -24,7 +24,7 @@ export async function nextBenchmark(
   hooks.progress({ message: `How scores hang together, for ${name}`, fraction: null });
   await new Promise((resolve) => setImmediate(resolve));
   const turn = turns(hooks.signal);
-  const { costOf, unit } = await inTurns(costs(records, runs), turn);
+  const { costOf, unit } = await inTurns(benchmarkCostSteps(records, runs), turn);
   const settingOf = await inTurns(settings(records), turn);
   const { known, open, proposals } = await nextBenchmarks(records, name, { cost: costOf, signal: hooks.signal });
   return {
@@ -60,31 +60,4 @@ function* settings(records: readonly ScoreRecord[]): Steps<(shots: number, mode:
     numbers.add(shots);
   });
   return (shots, mode) => [modes.size > 1 && mode, numbers.size > 1 && `${shots}-shot`].filter(Boolean).join(', ');
-}
-
-/** Minutes that runs of this workspace took, else items, of each subtask. */
-function* costs(
-  records: readonly ScoreRecord[],
-  runs: readonly RunFolder[],
-): Steps<{ costOf(of: { task: string; subtask: string }): number; unit: string }> {
-  const found = new Map<string, { name: string; task: string; subtask: string; metric: string; counts: number[] }>();
-  const key = ({ task, subtask }: { task: string; subtask: string }): string => `${task}\n${subtask}`;
-  yield* stepwise(records, ({ task, subtask, metric, n }) => {
-    const name = key({ task, subtask });
-    const entry = found.get(name) ?? { name: subtask, task, subtask, metric, counts: [] };
-    if (n !== null) entry.counts.push(n);
-    found.set(name, entry);
-  });
-  const { costs: each, unit } = subtaskCosts(
-    {
-      subtasks: [...found.values()].map(({ counts, ...subtask }) => ({
-        ...subtask,
-        items: counts.length > 0 ? counts.reduce((sum, n) => sum + n, 0) / counts.length : null,
-      })),
-    },
-    runs,
-  );
-  const perUnit = unit === 'seconds' ? 60 : 1;
-  const byKey = new Map([...found.keys()].map((one, at) => [one, (each[at] ?? perUnit) / perUnit]));
-  return { costOf: (of) => byKey.get(key(of)) ?? 1, unit: unit === 'seconds' ? 'minutes' : unit };
 }

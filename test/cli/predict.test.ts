@@ -32,7 +32,9 @@ describe('softbench predict', () => {
       expect(
         lines.filter((line) => new RegExp(`^ +${words} +-?0\\.\\d+ ± 0\\.\\d+ +0\\.\\d+ ± 0\\.\\d+ `).test(line)),
       ).toHaveLength(2);
-    expect(lines.filter((line) => /^ +\(all but binomial noise\) +0\.9\d+/.test(line))).toHaveLength(2);
+    expect(lines.filter((line) => /^ +noise ceiling +0\.9\d+/.test(line))).toHaveLength(2);
+    // Coverage of the intervals stands beside the fit.
+    expect(lines.filter((line) => / \d+\.\d % in ± 0\.\d{3} /.test(line))).toHaveLength(4);
     expect(lines.some((line) => line.startsWith('L4 · held-out (task, family)'))).toBe(true);
   });
 
@@ -52,6 +54,8 @@ describe('softbench predict', () => {
     expect(Object.keys(fit.perTask)).toHaveLength(15);
     expect(Object.keys(fit.perFamily).sort()).toEqual(['Alder', 'Birch', 'Cedar', 'Dogwood']);
     expect(fit.folds).toHaveLength(10);
+    expect(fit.coverage.n).toBe(oracle.records.length);
+    expect(fit.coverage.share).toBeGreaterThan(0.8);
   });
 
   it('predicts the scores of a model on a task with intervals; what was measured stands beside', async () => {
@@ -84,11 +88,43 @@ describe('softbench predict', () => {
     expect(measured.map((cell: { measured: number }) => cell.measured)).toEqual(row.map(({ score }) => score));
   });
 
+  it('proposes what to run next of a model, by what it removes of the variance of the others, for its cost', async () => {
+    const few = oracle.records.filter(({ model, subtask }) => model !== 'Alder-7' || subtask === 'subtask 3');
+    writeFileSync(
+      join(folder, 'few.csv'),
+      [
+        'task,subtask,model_family,model_name,total_params,n_shot,n_items,score',
+        ...few.map(({ task, subtask, family, model, params, shots, score }) =>
+          // The first subtask is ten times as long as the others.
+          [task, subtask, family, model, params, shots, subtask === 'subtask 0' ? 1000 : 100, score].join(','),
+        ),
+      ].join('\n'),
+    );
+    const { code, lastLine } = await run(['--records', 'few.csv', '--next', '--model', 'alder-7', '--json']);
+    expect(code).toBe(0);
+    const found = JSON.parse(lastLine);
+    const own = few.filter(({ model }) => model === 'Alder-7');
+    expect(found).toMatchObject({ model: 'Alder-7', known: own.length, costUnit: 'items' });
+    expect(found.proposals).toHaveLength(found.open);
+    expect(found.proposals.some(({ subtask }: { subtask: string }) => subtask === 'subtask 3')).toBe(false);
+    const worth = found.proposals.map(
+      (one: { errorBefore: number; errorAfter: number; cost: number }) =>
+        (one.errorBefore ** 2 - one.errorAfter ** 2) / one.cost,
+    );
+    expect(worth).toEqual([...worth].sort((a, b) => b - a));
+    const costs = found.proposals.map(({ subtask, cost }: { subtask: string; cost: number }) => [subtask, cost]);
+    for (const [subtask, cost] of costs) expect(cost).toBe(subtask === 'subtask 0' ? 1000 : 100);
+    const words = await run(['--records', 'few.csv', '--next', '--model', 'Elm-7B']);
+    expect(words.stdout).toContain('Elm-7B is not among the records. Taken for it: family Elm, 7 B parameters.');
+    expect(words.stdout).toContain('0 benchmarks with a score');
+  });
+
   it('says where an interval need not hold', async () => {
     const { stdout } = await run([
       ...[...records, '--model', 'Elm-7B', '--task', 'subtask 3', '--predictor', 'additive'],
     ]);
     expect(stdout).toContain('No model of the family Elm is among the records.');
+    expect(stdout).toContain('Elm-7B is not among the records. Taken for it: family Elm, 7 B parameters.');
     expect(stdout).toContain('The interval need not hold.');
   });
 
@@ -99,6 +135,7 @@ describe('softbench predict', () => {
     [[...records, '--task', 'subtask 99'], 'No record is of the task "subtask 99".'],
     [[...records, '--task', 'subtask 3', '--metric', 'f1'], 'No record there is of the metric "f1".'],
     [[...records, '--model', 'x', '--params', 'many'], '--params needs a number such as 7e9 or 7B, not "many".'],
+    [[...records, '--next'], 'Give --model NAME with --next, and no --task.'],
     [[...records, '--metric', 'bleu'], 'No record can be used.'],
     [['--records', 'none.csv'], 'none.csv: The file cannot be read.'],
     [[...records, '--mapping', 'none.yaml'], 'none.yaml: The mapping file cannot be read.'],
