@@ -50,7 +50,7 @@ export const listCommand: Command = {
 
 /** Items that a run holds. What a crash or a kill ended has no summary, or one of before: its lines are counted. */
 const doneOf = async (store: RunStore, { run, summary }: RunFolder): Promise<number> =>
-  run.status === 'finished' && summary ? summary.scores.n : store.countItems(run.id);
+  run.status === 'finished' && summary && !run.predictOnly ? summary.scores.n : store.countItems(run.id);
 
 const listJson = ({ folder, run, summary, done }: RunFolder & { done: number }): Record<string, unknown> => ({
   run: run.id,

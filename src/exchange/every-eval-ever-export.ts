@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import type { Benchmark } from '../benchmark/types.ts';
 import { likelihoodVerdict } from '../metrics/index.ts';
-import { throwIfCancelled } from '../shared/errors.ts';
+import { HumanError, throwIfCancelled } from '../shared/errors.ts';
 import { usesSoftPrompt } from '../shared/modes.ts';
 import type { ItemRecord, RunFile, RunSummary, Share } from '../shared/results.ts';
 import { makeFolder, sha256, writeWhole } from '../system/index.ts';
@@ -21,6 +21,13 @@ export async function exportEveryEvalEver(
   folder: string,
   context: ExportContext,
 ): Promise<string[]> {
+  const unscored = runs.find(({ run }) => run.predictOnly);
+  if (unscored)
+    throw new HumanError(
+      'unsupported',
+      `The run ${unscored.run.id} was not scored (--predict_only), and files of Every Eval Ever are of scores.`,
+      { todo: 'Score it with "softbench rescore" first, or export it as lm-eval, csv or html.' },
+    );
   const files: string[] = [];
   for (const entry of runs) {
     throwIfCancelled(context.signal);

@@ -17,7 +17,7 @@ import {
 } from './find-files.ts';
 import { noGeneration } from './foreign.ts';
 import { lmEvalForeign } from './lm-eval-import.ts';
-import { isLmEvalResults, type LmEvalTask, readLmEvalResults } from './lm-eval-results.ts';
+import { isLmEvalResults, type LmEvalTask, readLmEvalResults, withoutMetric } from './lm-eval-results.ts';
 import { type Foreign, writeForeign } from './to-run.ts';
 
 export interface ImportOptions {
@@ -156,8 +156,10 @@ async function readLmEval({ file, value, digest }: ReadJson, options: ImportOpti
     if (!isWanted(task.task, options)) continue;
     const samples = task.group ? null : await samplesBeside(file, task.task);
     if (samples) options.onProgress?.(`Reading ${basename(samples)}`, null);
+    if (samples === null && task.metrics.length === 0) continue;
     foreigns.push(await lmEvalForeign(task, samples, { signal: options.signal }));
   }
+  if (foreigns.length === 0 && tasks.every(({ metrics }) => metrics.length === 0)) throw withoutMetric(file);
   return foreigns;
 }
 

@@ -14,7 +14,8 @@ import type { MetricScore, RunFile } from '../shared/results.ts';
 import { makeFolder, sha256, writeWhole } from '../system/index.ts';
 import type { ExportContext, ExportedRun } from './export.ts';
 import { type Fields, fieldsOf } from './foreign.ts';
-import { generationKwargs, SampleRows } from './lm-eval-rows.ts';
+import { generationKwargs, hasBypass, SampleRows } from './lm-eval-rows.ts';
+import { filterNames } from './sample-judge.ts';
 import { writeLines } from './write-lines.ts';
 
 /** The version whose files these are. */
@@ -39,7 +40,9 @@ function grouped(runs: readonly ExportedRun[]): ExportedRun[][] {
     const { run } = entry;
     const { shots, limit, softPromptFrom } = run.settings;
     const soft = usesSoftPrompt(run.mode) ? (softPromptFrom ?? run.id) : null;
-    const key = JSON.stringify([run.model, run.mode, shots, limit, soft, run.settings.chat ?? null]);
+    const key = JSON.stringify([
+      ...[run.model, run.mode, shots, limit, soft, run.settings.chat ?? null, run.predictOnly ?? false],
+    ]);
     const fits = groups.find((group) => group.key === key && !group.tasks.has(run.benchmark.task));
     if (fits) {
       fits.runs.push(entry);
@@ -152,10 +155,12 @@ function resultsOf(opened: readonly Opened[], hashes: Record<string, string>, { 
     configs: byTask(({ entry, benchmark }) => taskConfig(entry.run, benchmark)),
     versions: byTask(({ benchmark }) => fieldsOf(benchmark.configuration?.metadata).version ?? 'Yaml'),
     'n-shot': byTask(({ entry }) => entry.run.settings.shots),
-    higher_is_better: byTask(({ entry }) =>
-      Object.fromEntries(measures(entry).map(({ metric, higherIsBetter }) => [metric, higherIsBetter])),
+    higher_is_better: byTask(({ entry, benchmark }) =>
+      entry.run.predictOnly
+        ? { bypass: true }
+        : Object.fromEntries(measures(entry, benchmark).map(({ metric, higherIsBetter }) => [metric, higherIsBetter])),
     ),
-    'n-samples': inOrder(({ entry, original }) => ({ original, effective: entry.summary?.scores.n ?? 0 })),
+    'n-samples': inOrder(({ entry, benchmark, original }) => ({ original, effective: itemsOf(entry, benchmark) })),
     config: {
       model: 'softbench',
       model_args: {
@@ -196,8 +201,22 @@ function resultsOf(opened: readonly Opened[], hashes: Record<string, string>, { 
   };
 }
 
+/** Items that count; of a run that was not scored, those with a metric. */
+const itemsOf = ({ run, summary }: ExportedRun, benchmark: Benchmark): number =>
+  run.predictOnly ? (hasBypass(benchmark) ? run.benchmark.items : 0) : (summary?.scores.n ?? 0);
+
+/** What the harness writes in place of scores where nothing is scored. */
+const bypassed = 999;
+
 /** The run's measures; of runs without them, S and L under the names of their filters. */
-function measures({ summary }: ExportedRun): MetricScore[] {
+function measures({ run, summary }: ExportedRun, benchmark: Benchmark): MetricScore[] {
+  if (run.predictOnly)
+    return hasBypass(benchmark)
+      ? filterNames(benchmark.configuration ?? {}).map((filter) => ({
+          ...{ metric: 'bypass', filter, value: bypassed, standardError: null, higherIsBetter: true },
+          n: run.benchmark.items,
+        }))
+      : [];
   if (summary?.measures && summary.measures.length > 0) return summary.measures;
   if (!summary) return [];
   const { S, L, LL, n } = summary.scores;
@@ -228,10 +247,10 @@ function taskResults(entry: ExportedRun, benchmark: Benchmark): Fields {
   return {
     name: task,
     alias: typeof alias === 'string' ? alias : task,
-    sample_len: entry.summary?.scores.n ?? 0,
+    sample_len: itemsOf(entry, benchmark),
     ...Object.fromEntries(
-      measures(entry).flatMap(({ metric, filter, value, standardError }) => [
-        [`${metric},${filter}`, float(value ?? Number.NaN)],
+      measures(entry, benchmark).flatMap(({ metric, filter, value, standardError }) => [
+        [`${metric},${filter}`, metric === 'bypass' ? bypassed : float(value ?? Number.NaN)],
         [`${metric}_stderr,${filter}`, standardError === null ? 'N/A' : float(standardError)],
       ]),
     ),
@@ -276,6 +295,8 @@ const configDefaults: readonly (readonly [key: string, fallback?: unknown])[] = 
 function taskConfig(run: RunFile, benchmark: Benchmark): Fields {
   const values: Fields = { ...benchmark.configuration, task: run.benchmark.task, num_fewshot: run.settings.shots };
   if (benchmark.outputType === 'generate_until') values.generation_kwargs = generationKwargs(benchmark);
+  if (run.predictOnly)
+    Object.assign(values, { metric_list: [{ metric: 'bypass' }], process_results: 'process_results' });
   const fallback = (key: string): unknown => values[key] ?? configDefaults.find(([name]) => name === key)?.[1] ?? null;
   values.fewshot_config = {
     sampler: 'default',

@@ -22,7 +22,8 @@ export async function lmEvalForeign(
   return {
     task: {
       ...task,
-      n: task.n ?? items.count,
+      // Where nothing was scored the file counts no item.
+      n: task.n || items.count,
       source: { ...task.source, digest },
       notes: [...task.notes, ...items.notes],
     },

@@ -48,9 +48,11 @@ export function readLmEvalResults(file: string, value: unknown, digest: string):
   const { version, note } = versionOf(whole, results);
   const tasks = Object.entries(results).flatMap(([task, entry]): LmEvalTask[] => {
     const metrics = metricsOf(fieldsOf(entry), fieldsOf(fieldsOf(whole.higher_is_better)[task]));
-    if (metrics.length === 0) return [];
     const taskConfig = fieldsOf(fieldsOf(whole.configs)[task]);
     const members = textsOf(groups[task]).filter((member) => member !== task);
+    // A task without a metric (--predict_only) may have samples all the same; a group never has.
+    const isTask = members.length === 0 && fieldsOf(whole.configs)[task] !== undefined;
+    if (metrics.length === 0 && !isTask) return [];
     const counts = fieldsOf(fieldsOf(whole['n-samples'])[task]);
     const shots =
       numberOf(fieldsOf(whole['n-shot'])[task]) ?? numberOf(taskConfig.num_fewshot) ?? numberOf(config.num_fewshot);
@@ -88,10 +90,13 @@ export function readLmEvalResults(file: string, value: unknown, digest: string):
       },
     ];
   });
-  if (tasks.length === 0)
-    throw new HumanError('bad-input', 'The results file has no task with a metric.', { place: { file } });
+  if (tasks.length === 0) throw withoutMetric(file);
   return { file, tasks };
 }
+
+/** Of a results file whose tasks have neither a metric nor samples. */
+export const withoutMetric = (file: string): HumanError =>
+  new HumanError('bad-input', 'The results file has no task with a metric.', { place: { file } });
 
 function metricsOf(entry: Fields, higherIsBetter: Fields): ForeignMetric[] {
   return Object.entries(entry).flatMap(([key, value]) => {

@@ -62,6 +62,7 @@ export class SampleRows {
   metricsOf(item: Item, record: ItemRecord): FilteredMetrics[] {
     if (record.metrics && record.metrics.length > 0) return record.metrics;
     const measured = this.benchmark.measure?.(item, responsesOf(record));
+    if (this.run.predictOnly && measured) return measured.map((of) => ({ ...of, values: bypassed(this.benchmark) }));
     if (measured && measured.length > 0) return measured;
     const row = (filter: string, answer: string | null, right: boolean): FilteredMetrics => ({
       filter,
@@ -112,6 +113,11 @@ export class SampleRows {
     );
   }
 }
+
+/** `--predict_only` puts the metric `bypass` in place of all others, and only outputs have it. */
+export const hasBypass = ({ outputType }: Pick<Benchmark, 'outputType'>): boolean => outputType === 'generate_until';
+
+const bypassed = (benchmark: Benchmark): FilteredMetrics['values'] => (hasBypass(benchmark) ? { bypass: null } : {});
 
 /** The responses as the benchmark measures them. */
 function responsesOf(record: ItemRecord): ItemResponse[] {

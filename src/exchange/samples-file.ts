@@ -62,6 +62,9 @@ export async function openSamples(
     plan.strict !== format.likelihoodFilter &&
     (first[0]?.responses[0]?.some((response) => 'text' in response) ?? false);
   const notes = [
+    ...(first.length > 0 && first.every(({ values }) => Object.keys(values).every((name) => name === 'bypass'))
+      ? ['The files have no verdicts (--predict_only): what is right is decided here, by filters and built-in readers.']
+      : []),
     plan.hasPattern
       ? `In the required format: what the filter ${plan.strict} finds.`
       : `No filter of the task looks for a pattern: format is judged by the built-in reader (${judge.answerKind}).`,

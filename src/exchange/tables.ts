@@ -67,14 +67,15 @@ export async function exportCsv(
   return [scores, items];
 }
 
-const originOf = ({ source }: ExportedRun['run']): string => (source ? `imported: ${source.tool}` : 'measured');
+const originOf = ({ source, predictOnly }: ExportedRun['run']): string =>
+  source ? `imported: ${source.tool}` : predictOnly ? 'measured, not scored' : 'measured';
 
 const itemColumns: readonly { name: string; of(record: ItemRecord): Cell }[] = [
   { name: 'index', of: ({ index }) => index },
-  { name: 'in_format', of: (record) => generated(record, record.inFormat) },
-  { name: 'right', of: (record) => generated(record, record.inFormat && record.right) },
-  { name: 'lenient_right', of: (record) => generated(record, record.lenientRight) },
-  { name: 'likeliest_right', of: ({ choices }) => choices?.right },
+  { name: 'in_format', of: (record) => judged(record, record.inFormat) },
+  { name: 'right', of: (record) => judged(record, record.inFormat && record.right) },
+  { name: 'lenient_right', of: (record) => judged(record, record.lenientRight) },
+  { name: 'likeliest_right', of: ({ choices, scored }) => (scored === false ? '' : choices?.right) },
   { name: 'cause', of: ({ cause }) => cause },
   { name: 'gold', of: ({ gold }) => gold },
   { name: 'strict_answer', of: ({ strict }) => strict.answer },
@@ -88,6 +89,9 @@ const itemColumns: readonly { name: string; of(record: ItemRecord): Cell }[] = [
 
 /** Empty where nothing was generated. */
 const generated = (record: ItemRecord, value: Cell): Cell => (record.generated === false ? '' : value);
+
+/** Empty where nobody has judged the output. */
+const judged = (record: ItemRecord, value: Cell): Cell => (record.scored === false ? '' : generated(record, value));
 
 async function* itemLines(runs: readonly ExportedRun[], { itemsOf }: ExportContext): AsyncGenerator<string> {
   yield csvLine(['benchmark', 'model', 'mode', 'run', ...itemColumns.map(({ name }) => name)]);
