@@ -67,8 +67,8 @@ interface Target {
 export class RowMapper {
   readonly records: UnscaledRecord[] = [];
   private readonly assumed: string[] = [];
-  /** Values of fields that a record can do without, that are no numbers: how many, and the first. */
-  private readonly unreadable = new Map<FieldName, { count: number; first: string }>();
+  /** Values of fields that a record can do without, that are no numbers or too small: how many, and the first. */
+  private readonly unreadable = new Map<string, { name: FieldName; count: number; first: string; isNumber: boolean }>();
   private readonly targets: Target[];
   private readonly texts = new Map<string, string>();
   private readonly parameters = new Map<string, ParameterCounts>();
@@ -120,7 +120,7 @@ export class RowMapper {
       this.leftOut.add(made, this.cellOf(target, line, row.fields));
       return;
     }
-    const error = positive(this.numberOf('standard_error', textOf(target.read.standard_error(row))));
+    const error = this.positiveOf('standard_error', textOf(target.read.standard_error(row)));
     this.records.push({ record: made, range: target.range, line, ...(error !== null && { standardError: error }) });
   }
 
@@ -143,13 +143,13 @@ export class RowMapper {
     const shots = writtenShots === undefined ? 0 : numberIn(writtenShots);
     if (shots === null || !Number.isInteger(shots) || shots < 0)
       return 'rows whose number of examples is no whole number';
-    const number = (name: FieldName): number | null => this.numberOf(name, get(name));
+    const number = (name: FieldName): number | null => this.positiveOf(name, get(name));
     const n = number('n_items');
     return {
       family: this.text(get('model_family') ?? familyOf(model)),
       model: this.text(model),
-      parameters: this.parametersOf(model, (name) => positive(number(name))),
-      trainingFlops: positive(number('training_flops')),
+      parameters: this.parametersOf(model, number),
+      trainingFlops: number('training_flops'),
       task: this.text(task),
       subtask: this.text(get('subtask') ?? task),
       shots,
@@ -157,31 +157,35 @@ export class RowMapper {
       metric: this.text(get('metric_name') ?? 'score'),
       preferred: !/^(?:0|0\.0|false|no)$/i.test(get('is_preferred_metric') ?? '1'),
       score,
-      n: n !== null && n >= 1 ? Math.round(n) : null,
+      n: n === null ? null : Math.max(1, Math.round(n)),
       source: 'csv',
     };
   }
 
-  /** Null where nothing is written, and where it is no number: what is not read is counted. */
-  private numberOf(name: FieldName, written: string | undefined): number | null {
+  /** Null where nothing is written, and where it is no number above 0: what is not read is counted. */
+  private positiveOf(name: FieldName, written: string | undefined): number | null {
     if (written === undefined) return null;
     const value = numberIn(written);
-    if (value === null) {
-      const known = this.unreadable.get(name) ?? { count: 0, first: written };
-      known.count++;
-      this.unreadable.set(name, known);
-    }
-    return value;
+    if (value !== null && value > 0) return value;
+    // Some write 0 for what they do not know.
+    if (value === 0) return null;
+    const key = `${name} ${value !== null}`;
+    const known = this.unreadable.get(key) ?? { name, count: 0, first: written, isNumber: value !== null };
+    known.count++;
+    this.unreadable.set(key, known);
+    return null;
   }
 
   /** What was taken for granted, as sentences; after all rows. */
   get notes(): string[] {
     return [
       ...this.assumed,
-      ...[...this.unreadable].map(
-        ([name, { count, first }]) =>
-          `${this.file}: ${count === 1 ? '1 value' : `${count.toLocaleString('en-US')} values`} of ${name} ${count === 1 ? 'is no number' : 'are no numbers'} ("${first}"): taken as missing.`,
-      ),
+      ...[...this.unreadable.values()].map(({ name, count, first, isNumber }) => {
+        const one = count === 1;
+        const values = one ? '1 value' : `${count.toLocaleString('en-US')} values`;
+        const fault = isNumber ? `${one ? 'is' : 'are'} below 0` : one ? 'is no number' : 'are no numbers';
+        return `${this.file}: ${values} of ${name} ${fault} ("${first}"): taken as missing.`;
+      }),
     ];
   }
 
@@ -371,6 +375,5 @@ const rowRule: ScoreRule = { match: {}, fields: {}, range: null, lowerIsBetter: 
 const nothing: Getter = () => undefined;
 const textOf = (text: string | undefined): string | undefined =>
   text === undefined || isMissing(text) ? undefined : text.trim();
-const positive = (value: number | null): number | null => (value !== null && value > 0 ? value : null);
 const groupNamesOf = (pattern: RegExp): string[] =>
   [...pattern.source.matchAll(/\(\?<(\w+)>/g)].map(([, name]) => name ?? '');

@@ -19,19 +19,24 @@ export async function readTable(file: string, mapping: Mapping = emptyMapping): 
   const leftOut = new LeftOutCounter();
   const tables = await Promise.all(mapping.join.map((rule) => joinedTable(rule, mapping.file ?? file)));
   let mapper: RowMapper | null = null;
+  let assumed: string[] = [];
   const begin = (header: string[]): RowMapper => {
     mapper = new RowMapper(mapping, header, file, leftOut, tables);
     return mapper;
   };
   if (/\.jsonl?$/i.test(file)) readJson(await textOf(file), file, mapping.levels, begin);
   else
-    await readCsvRows(file, (header) => {
+    assumed = await readCsvRows(file, (header) => {
       const rows = begin(header);
       return (fields, line) => rows.read(fields, line);
     });
   const { records, notes } = mapper as unknown as RowMapper;
   const scaled = await inTurns(scaleSteps(records, file, leftOut), turns());
-  return { records: await inTurns(withOwnNames(scaled), turns()), leftOut: leftOut.list(), notes };
+  return {
+    records: await inTurns(withOwnNames(scaled), turns()),
+    leftOut: leftOut.list(),
+    notes: [...assumed, ...notes],
+  };
 }
 
 /** In the study's tables `128b` is a model of several families: such names get their family in front. */

@@ -85,7 +85,9 @@ describe("CSV in the study's columns", () => {
     ['model,task\na,b\n', 'The table has no column "score". Its columns are: model, task.'],
     ['a;b;c\n1;2;3\n', 'The table has no columns "task", "model_name", "score". Its columns are: a, b, c.'],
     ['', 'The file is empty: there is no header line.'],
+    ['  \n\n \t\n', 'The file is empty: there is no header line.'],
     ['PK\u0003\u0004\u0000\u0000', 'The file is no text: it holds zero bytes.'],
+    [`model,task,score\n${'m,t,0.5\n'.repeat(200_000)}m,t\u0000,0.5\n`, 'The file is no text: it holds zero bytes.'],
     ['model,task,score,score\n', 'Two columns are named "score".'],
     ['model,task,score\n"a,b,0.5\n', 'This is not valid CSV'],
   ])('says what is wrong with %j', async (content, message) => {
@@ -106,6 +108,10 @@ describe("CSV in the study's columns", () => {
     ['tabs', 'model\ttask\tscore\nm\tt\t0.5\n'],
     ['quotes, and separators and line ends in them', '"model","task","score"\r\n"m","t","0.5"\r\n'],
     ['UTF-16', Buffer.from('\uFEFFmodel,task,score\nm,t,0.5\n', 'utf16le')],
+    ['UTF-16 with the high byte first', Buffer.from('\uFEFFmodel,task,score\nm,t,0.5\n', 'utf16le').swap16()],
+    ['line ends of old Macs', 'model,task,score\rm,t,0.5\r'],
+    ['blank lines in front of the header', '\n  \nmodel,task,score\nm,t,0.5\n'],
+    ["Excel's line that names the separator", 'sep=;\r\nmodel;task;score\r\nm;t;0,5\r\n'],
     ['percent signs', 'model,task,score\nm,t,50 %\n'],
     ['empty lines', 'model,task,score\n\n\nm,t,0.5\n\n'],
     ['spaces around names', ' model , task , score \n m , t , 0.5 \n'],
@@ -113,6 +119,37 @@ describe("CSV in the study's columns", () => {
     const { records, leftOut } = await read(content);
     expect(records.map(({ model, task, score }) => [model, task, score])).toEqual([['m', 't', 0.5]]);
     expect(leftOut).toEqual([]);
+  });
+
+  it('reads what is no UTF-8 as Windows-1252, and says so', async () => {
+    const { records, notes } = await read(Buffer.from('model,task,score\nModèle,tâche,0.5\n', 'latin1'));
+    expect(records.map(({ model, task }) => [model, task])).toEqual([['Modèle', 'tâche']]);
+    expect(notes?.[0]).toMatch(/not valid UTF-8: read as Windows-1252/);
+    const whole = await read('model,task,score\nModèle,tâche,0.5\n');
+    expect(whole.records.map(({ model }) => model)).toEqual(['Modèle']);
+    expect(whole.notes?.join()).not.toContain('UTF-8');
+  });
+
+  it('reads fields of megabytes, in which characters lie across the pieces that are read', async () => {
+    const long = 'é'.repeat(1_000_001);
+    const { records } = await read(`model,task,score\n"m,\nof ""two"" lines",${long},0.5\nn,x${long},0.25\n`);
+    expect(records.map(({ model, task }) => [model, task.length])).toEqual([
+      ['m,\nof "two" lines', 1_000_001],
+      ['n', 1_000_002],
+    ]);
+    expect(records.every(({ task }) => task.replace('x', '') === long)).toBe(true);
+  });
+
+  it('takes sizes and items below 0 as missing, and says how many', async () => {
+    const { records, notes } = await read('model,task,score,total_params,n_items\nx,t,0.5,-7e9,-1\ny,t,0.25,0,0\n');
+    expect(records.map(({ parameters, n }) => [parameters.total, n])).toEqual([
+      [null, null],
+      [null, null],
+    ]);
+    expect(notes?.filter((note) => note.includes('below 0'))).toEqual([
+      expect.stringMatching(/1 value of n_items is below 0 \("-1"\)/),
+      expect.stringMatching(/1 value of total_params is below 0 \("-7e9"\)/),
+    ]);
   });
 
   it('says which values of sizes and items are no numbers, and takes no such number of examples for 0', async () => {
