@@ -7,10 +7,12 @@
 import { Random } from '../shared/random.ts';
 import { fitAdditiveBySize } from './additive.ts';
 import { fitComponents } from './learn/components.ts';
-import { fitNormal, usualNormal } from './learn/normal.ts';
+import { columnLikenesses } from './learn/likeness.ts';
+import { fitNormal, structured } from './learn/normal.ts';
 import { openPace, type Pace } from './learn/pace.ts';
 import { parts as allParts, type FittedPart, type ModelState, type Part } from './learn/parts.ts';
 import { rowsWithSizes, type ScoreMatrix, scoreMatrix } from './learn/score-matrix.ts';
+import { structureOf } from './learn/structure.ts';
 import { dot } from './linear-algebra.ts';
 import { studyMlp } from './mlp.ts';
 import { directionSteps } from './small-bench/task-covariance.ts';
@@ -46,6 +48,7 @@ export const combine = (name: string, title: string, parts: readonly Part[]): Pr
       itemNoise: matrix.itemNoise,
       loadings: places.loadings,
       components: places.components,
+      covariance: places.covariance,
     };
     const weight = parts.reduce((sum, part) => sum + part.weight, 0);
     const fitted: { weight: number; of: FittedPart }[] = [];
@@ -96,6 +99,8 @@ interface Places {
   /** [columns, components] */
   loadings: Float64Array;
   components: number;
+  /** [columns, columns]: of the normal distribution; null where there is none. */
+  covariance: Float64Array | null;
   stateOf(configuration: Configuration, values: Float64Array): ModelState;
 }
 
@@ -104,10 +109,10 @@ async function fitPlaces(matrix: ScoreMatrix, pace: Pace): Promise<Places> {
   const rows = matrix.rows.size;
   const columns = matrix.columns.size;
   const { width, whole } = rowsWithSizes(matrix);
-  const completion =
-    columns > widest
-      ? await fitComponents(whole, rows, width, componentSettings, pace)
-      : await fitNormal(whole, rows, width, usualNormal, pace);
+  const likenesses = columns > widest ? [] : columnLikenesses(matrix.columnExamples);
+  const target = (covariance: Float64Array): Float64Array => structureOf(covariance, width, likenesses, columns).target;
+  const normal = columns > widest ? null : await fitNormal(whole, rows, width, { ...structured, target }, pace);
+  const completion = normal ?? (await fitComponents(whole, rows, width, componentSettings, pace));
   const completed = new Float64Array(rows * width);
   for (let row = 0; row < rows; row++) {
     if (pace.due()) await pace.pause();
@@ -134,6 +139,12 @@ async function fitPlaces(matrix: ScoreMatrix, pace: Pace): Promise<Places> {
   return {
     loadings,
     components: count,
+    covariance:
+      normal &&
+      Float64Array.from(
+        { length: columns * columns },
+        (_, at) => normal.covariance[Math.floor(at / columns) * width + (at % columns)] as number,
+      ),
     stateOf(configuration, values) {
       const size = matrix.sizes(configuration);
       const row = completion.complete(Float64Array.from([...values, ...size]));

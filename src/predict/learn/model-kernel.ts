@@ -2,12 +2,11 @@
 import type { ModelState } from './parts.ts';
 
 /**
- * Shares of the prior variance, and inverse squared lengths over coordinates whose first has variance 1. They are the means of
- * what maximum marginal likelihood finds on the ObsScaling records, where 15 steps of it gain less than a thousandth of R² over
- * them; learned anew for each table they fit less well (docs/prediction-figures.md).
+ * Variances in the prior's, and inverse squared lengths over coordinates whose first has variance 1. They were set with the
+ * ObsScaling records; half of each, or twice it, makes less than a thousandth of R² there.
  */
-const shares = { itself: 0.02, place: 0.58, level: 0.3, family: 0.1 };
-const nearness = { place: 0.5, level: 1, size: 0.6 };
+const shares = { itself: 0.02, place: 0.58, level: 0.3, family: 0.3 };
+const nearness = { place: 1, level: 1, size: 0.6 };
 
 export function modelKernel(a: ModelState, b: ModelState): number {
   const place = squaredDistance(a.place, b.place);

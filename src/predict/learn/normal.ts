@@ -1,6 +1,7 @@
 /**
  * A multivariate normal distribution of rows of which parts are missing, by expectation and maximisation (Dempster, Laird and
- * Rubin 1977, section 4.1), its covariance drawn to the identity: there are about as many rows as columns.
+ * Rubin 1977, section 4.1), its covariance drawn to the identity, or to what its structure is taken to be: there are about as
+ * many rows as columns.
  */
 import { choleskyRow, solveCholesky } from '../linear-algebra.ts';
 import { atOnce, inTurns, type Steps, turnsAt } from '../turn.ts';
@@ -16,12 +17,22 @@ export interface Normal {
 }
 
 export interface NormalSettings {
-  /** Of the covariance to the identity, in rows. */
+  /** Of the covariance to its target, in rows. */
   shrinkage: number;
+  /**
+   * What it is drawn to, by the covariance [columns, columns] of the completed rows, anew in each round. Default: the identity.
+   */
+  target?(covariance: Float64Array): Float64Array;
   rounds: number;
 }
 
-/** Of tables of scores. */
+/**
+ * Of tables of scores whose covariance is drawn to its structure (structure.ts). The strength was set with the ObsScaling records,
+ * where from 100 to 250 rows it makes less than a thousandth of R².
+ */
+export const structured = { shrinkage: 150, rounds: 15 } as const satisfies NormalSettings;
+
+/** Of tables of scores whose columns' names are not looked at. */
 export const usualNormal: NormalSettings = { shrinkage: 30, rounds: 15 };
 
 /** @param values [rows, columns], standardised; NaN where missing */
@@ -29,7 +40,7 @@ export async function fitNormal(
   values: Float64Array,
   rows: number,
   columns: number,
-  { shrinkage, rounds }: NormalSettings,
+  { shrinkage, rounds, target = () => identity(columns) }: NormalSettings,
   pace: Pace,
 ): Promise<Normal> {
   let mean = new Float64Array(columns);
@@ -57,13 +68,16 @@ export async function fitNormal(
       }
     }
     mean = next;
-    covariance = new Float64Array(columns * columns);
     for (let i = 0; i < columns; i++)
       for (let j = 0; j <= i; j++) {
-        const value = ((scatter[i * columns + j] as number) + (i === j ? shrinkage : 0)) / (rows + shrinkage);
-        covariance[i * columns + j] = value;
-        covariance[j * columns + i] = value;
+        const value = (scatter[i * columns + j] as number) / rows;
+        scatter[i * columns + j] = value;
+        scatter[j * columns + i] = value;
       }
+    if (pace.due()) await pace.pause();
+    const drawnTo = target(scatter);
+    const share = shrinkage / (rows + shrinkage);
+    covariance = scatter.map((value, at) => (1 - share) * value + share * (drawnTo[at] as number));
   }
   return { mean, covariance, complete: (row) => atOnce(conditionalSteps(row, mean, covariance)) };
 }

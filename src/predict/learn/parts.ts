@@ -4,6 +4,8 @@ import { type Forest, growForest } from './forest.ts';
 import { fitLatentProcess } from './latent-process.ts';
 import { modelKernel } from './model-kernel.ts';
 import type { Pace } from './pace.ts';
+import { fitProductProcess } from './product-process.ts';
+import { rowScales, sharedDirections, sharedPart } from './structure.ts';
 import type { Columns } from './tree.ts';
 
 /** What is known of a model. */
@@ -27,6 +29,8 @@ export interface PartInput {
   /** [columns, components]: what a column's scores have of each principal component, in its standard deviations. */
   loadings: Float64Array;
   components: number;
+  /** [columns, columns]: of standardised scores; null where there are too many columns for it. */
+  covariance: Float64Array | null;
 }
 
 export interface Part {
@@ -44,7 +48,7 @@ export type FittedPart = (model: ModelState) => Float64Array;
 const normalPart: Part = {
   name: 'normal',
   title: 'normal distribution of score rows',
-  weight: 0.2,
+  weight: 0.05,
   fit: async () => (model) => model.completed,
 };
 
@@ -54,11 +58,17 @@ const normalPart: Part = {
  */
 const mostProcessModels = 400;
 
+/**
+ * What belongs to one model only, of what columns do not share: set with the ObsScaling records, where a half does as well to a
+ * thousandth of R².
+ */
+const singleShare = 0.25;
+
 const processPart: Part = {
   name: 'process',
   title: 'Gaussian process over models',
-  weight: 0.45,
-  async fit({ models: all, columns, itemNoise, loadings, components }, random, pace) {
+  weight: 0.65,
+  async fit({ models: all, columns, itemNoise, loadings, components, covariance }, random, pace) {
     const models = all.length > mostProcessModels ? random.shuffle(all).slice(0, mostProcessModels) : all;
     const rows = models.length;
     const kernel = new Float64Array(rows * rows);
@@ -69,6 +79,25 @@ const processPart: Part = {
       }
     const values = new Float64Array(rows * columns);
     for (const [row, model] of models.entries()) values.set(model.values, row * columns);
+    if (covariance) {
+      const directions = sharedDirections(covariance, columns);
+      const shared = sharedPart(covariance, columns, directions);
+      const single = covariance.map((value, at) => singleShare * (value - (shared[at] as number)));
+      const scale = rowScales(
+        models.map(({ completed }) => completed),
+        directions,
+      );
+      const process = await fitProductProcess(
+        { rows, columns, values, itemNoise, kernel, common: covariance, single, scale },
+        pace,
+      );
+      const rowOf = new Map(models.map((model, row) => [model, row]));
+      return (model) =>
+        process.predict(
+          Float64Array.from(models, (one) => modelKernel(model, one)),
+          rowOf.get(model) ?? null,
+        );
+    }
     const process = await fitLatentProcess(
       { rows, columns, values, itemNoise, weights: loadings, shared: components, kernel, own: 0.14, noise: 0.08 },
       pace,
@@ -86,7 +115,7 @@ const mostFeatures = 40;
 const forestPart: Part = {
   name: 'trees',
   title: 'extra trees over the other scores',
-  weight: 0.35,
+  weight: 0.3,
   async fit({ models, columns }, random, pace, progress) {
     const all = featureColumns(models);
     const forests: Forest[] = [];

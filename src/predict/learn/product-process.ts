@@ -2,9 +2,10 @@
  * Scores as a Gaussian process over models and columns, whose covariance is a sum of products (Bonilla, Chai and Williams 2007,
  * with noise that columns share):
  *
- *   cov(y[m, t], y[m′, t′]) = k(m, m′) · G[t, t′]  +  [m = m′] · N[t, t′]  +  [m = m′, t = t′] · noise of counting items
+ *   cov(y[m, t], y[m′, t′]) = k(m, m′) · G[t, t′]  +  [m = m′] · s[m] · N[t, t′]  +  [m = m′, t = t′] · noise of counting items
  *
- * G is what models that are alike have in common; N belongs to one model only, and to all columns that are alike. The posterior
+ * G is what models that are alike have in common; N belongs to one model only, and to all columns that are alike; s[m] is how much
+ * of that the model has. The posterior
  * mean solves one system of all known scores. Products of its matrix with a vector are small products of [rows, columns], so that
  * conjugate gradients (Hestenes and Stiefel 1952) with each row's own block as preconditioner need neither the matrix nor its factor.
  */
@@ -24,6 +25,8 @@ export interface ProductProcessInput {
   common: Float64Array;
   /** N, [columns, columns], positive definite. */
   single: Float64Array;
+  /** s, [rows], above 0 */
+  scale: Float64Array;
 }
 
 export interface ProductProcess {
@@ -40,7 +43,7 @@ const tolerance = 1e-6;
 const mostSteps = 1000;
 
 export async function fitProductProcess(input: ProductProcessInput, pace: Pace): Promise<ProductProcess> {
-  const { rows, columns, values, itemNoise, kernel, common, single } = input;
+  const { rows, columns, values, itemNoise, kernel, common, single, scale } = input;
   const isKnown = Uint8Array.from(values, (value) => (Number.isNaN(value) ? 0 : 1));
   const precondition = await rowBlocks(input, pace);
 
@@ -51,7 +54,9 @@ export async function fitProductProcess(input: ProductProcessInput, pace: Pace):
     const own = await product(vector, single, rows, columns, columns, pace);
     for (let at = 0; at < out.length; at++)
       out[at] = isKnown[at]
-        ? (out[at] as number) + (own[at] as number) + (itemNoise[at % columns] as number) * (vector[at] as number)
+        ? (out[at] as number) +
+          (scale[Math.floor(at / columns)] as number) * (own[at] as number) +
+          (itemNoise[at % columns] as number) * (vector[at] as number)
         : 0;
     return out;
   };
@@ -79,7 +84,9 @@ export async function fitProductProcess(input: ProductProcessInput, pace: Pace):
   const ofSingle = await product(solution, single, rows, columns, columns, pace);
   return {
     predict(asked, row) {
-      const out = row === null ? new Float64Array(columns) : ofSingle.slice(row * columns, (row + 1) * columns);
+      const out = new Float64Array(columns);
+      if (row !== null)
+        for (let t = 0; t < columns; t++) out[t] = (scale[row] as number) * (ofSingle[row * columns + t] as number);
       for (let m = 0; m < rows; m++) {
         const by = asked[m] as number;
         for (let t = 0; t < columns; t++) out[t] = (out[t] as number) + by * (ofCommon[m * columns + t] as number);
@@ -91,7 +98,7 @@ export async function fitProductProcess(input: ProductProcessInput, pace: Pace):
 
 /** Solves with the blocks of single rows: [rows, columns] → [rows, columns]. */
 async function rowBlocks(
-  { rows, columns, values, itemNoise, kernel, common, single }: ProductProcessInput,
+  { rows, columns, values, itemNoise, kernel, common, single, scale }: ProductProcessInput,
   pace: Pace,
 ): Promise<(vector: Float64Array) => Promise<Float64Array>> {
   const blocks: { known: Int32Array; factor: Float64Array }[] = [];
@@ -105,7 +112,7 @@ async function rowBlocks(
     for (const [i, t] of known.entries()) {
       for (let j = 0; j <= i; j++) {
         const at = t * columns + (known[j] as number);
-        factor[i * n + j] = self * (common[at] as number) + (single[at] as number);
+        factor[i * n + j] = self * (common[at] as number) + (scale[row] as number) * (single[at] as number);
       }
       factor[i * n + i] = (factor[i * n + i] as number) + (itemNoise[t] as number);
       if (pace.due()) await pace.pause();

@@ -54,11 +54,18 @@ export function structureOf(
   return { target, coefficients };
 }
 
-/** Σ λ v vᵀ over the leading eigenvectors of a covariance, [width, width]. */
-export function sharedPart(covariance: Float64Array, width: number): Float64Array {
+/** The leading eigenvectors of a covariance: what all columns share. */
+export const sharedDirections = (covariance: Float64Array, width: number): Float64Array[] =>
+  leadingDirections(covariance, width, width, Math.min(sharedComponents, width), directionRounds);
+
+/** Σ λ v vᵀ over the leading eigenvectors v of a covariance, [width, width]. */
+export function sharedPart(
+  covariance: Float64Array,
+  width: number,
+  directions: readonly Float64Array[] = sharedDirections(covariance, width),
+): Float64Array {
   const out = new Float64Array(width * width);
-  const count = Math.min(sharedComponents, width);
-  for (const direction of leadingDirections(covariance, width, width, count, directionRounds)) {
+  for (const direction of directions) {
     let variance = 0;
     for (let k = 0; k < width; k++)
       variance += (direction[k] as number) * dot(direction, covariance.subarray(k * width, (k + 1) * width));
@@ -105,4 +112,24 @@ function leastSquares(
     }
   const sum = out.reduce((all, one) => all + one, 0);
   return sum > mostAlike ? out.map((one) => (one * mostAlike) / sum) : out;
+}
+
+/** Of a row's deviation, relative to the mean row's: scales of rows of few scores, or of none, would be off by more. */
+const [leastScale, mostScale] = [0.3, 4];
+
+/**
+ * How far each row is off what the leading directions say of it: mean squares, relative to their mean over rows.
+ * @param rows [width] each, completed
+ */
+export function rowScales(rows: readonly Float64Array[], directions: readonly Float64Array[]): Float64Array {
+  const width = rows[0]?.length ?? 0;
+  const centre = new Float64Array(width);
+  for (const row of rows)
+    for (let k = 0; k < width; k++) centre[k] = (centre[k] as number) + (row[k] as number) / rows.length;
+  const squares = rows.map((row) => {
+    const off = row.map((value, k) => value - (centre[k] as number));
+    return dot(off, off) - directions.reduce((sum, direction) => sum + dot(direction, off) ** 2, 0);
+  });
+  const mean = squares.reduce((sum, one) => sum + one, 0) / Math.max(1, rows.length);
+  return Float64Array.from(squares, (one) => (mean > 0 ? Math.min(mostScale, Math.max(leastScale, one / mean)) : 1));
 }

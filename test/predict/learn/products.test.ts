@@ -4,13 +4,14 @@ import { describe, expect, it } from 'vitest';
 import { columnLikenesses } from '../../../src/predict/learn/likeness.ts';
 import { openPace } from '../../../src/predict/learn/pace.ts';
 import { fitProductProcess } from '../../../src/predict/learn/product-process.ts';
-import { structureOf } from '../../../src/predict/learn/structure.ts';
+import { rowScales, structureOf } from '../../../src/predict/learn/structure.ts';
 import { CancelledError } from '../../../src/shared/errors.ts';
 
 interface Fixture {
   columns: { task: string; subtask: string; shots: number; mode: null; metric: string }[];
   likenesses: number[][];
   structure: { width: number; covariance: number[]; coefficients: number[]; target: number[] };
+  scales: { rows: number[][]; directions: number[][]; expected: number[] };
   process: {
     rows: number;
     values: (number | null)[];
@@ -19,6 +20,7 @@ interface Fixture {
     asked: number[];
     common: number[];
     single: number[];
+    scale: number[];
     predicted: number[];
   };
 }
@@ -53,6 +55,14 @@ describe('columns of like names', () => {
   });
 });
 
+describe('rows', () => {
+  it('are scaled by how far they are off what columns share', () => {
+    const { rows, directions, expected } = fixture.scales;
+    const vectors = (of: number[][]): Float64Array[] => of.map((one) => Float64Array.from(one));
+    expect(furthest(rowScales(vectors(rows), vectors(directions)), expected)).toBeLessThan(1e-6);
+  });
+});
+
 describe('the Gaussian process over models and columns', () => {
   const { process } = fixture;
   const floats = (of: readonly (number | null)[]): Float64Array => Float64Array.from(of, (one) => one ?? Number.NaN);
@@ -64,6 +74,7 @@ describe('the Gaussian process over models and columns', () => {
     kernel: floats(process.kernel),
     common: floats(process.common),
     single: floats(process.single),
+    scale: floats(process.scale),
   };
 
   it('predicts what the dense system of all scores predicts, of rows that it knows and of one that it does not', async () => {

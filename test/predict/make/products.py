@@ -58,17 +58,25 @@ kernel = np.exp(-((place[:, None] - place[None]) ** 2).sum(-1) / 2)
 common = target[:n, :n]
 single = 0.25 * (common - shared_part(common)) + 0.05 * np.eye(n)
 noise = draw.uniform(0.01, 0.1, n)
+scales = draw.uniform(0.3, 4, rows)
 values = draw.normal(size=(rows, n))
 missing = draw.uniform(size=(rows, n)) < 0.25
 m, t = np.argwhere(~missing).T
-dense = common[t][:, t] * kernel[m][:, m] + (m[:, None] == m) * single[t][:, t] + np.diag(noise[t])
+dense = common[t][:, t] * kernel[m][:, m] + (m[:, None] == m) * scales[m] * single[t][:, t] + np.diag(noise[t])
 solved = np.linalg.solve(dense, values[m, t])
 predicted = np.array(
     [
-        [(common[u, t] * kernel[row, m] + (m == row) * single[u, t]) @ solved for u in range(n)]
+        [(common[u, t] * kernel[row, m] + (m == row) * scales[m] * single[u, t]) @ solved for u in range(n)]
         for row in range(rows + 1)
     ]
 )
+
+# How far rows are off their two leading directions, by a projection.
+many = samples[:, :n] @ np.diag(np.linspace(1, 2, n))
+_, vectors = np.linalg.eigh(np.cov(many.T))
+leading = vectors[:, -2:]
+off_mean = many - many.mean(0)
+squares = ((off_mean @ (np.eye(n) - leading @ leading.T)) ** 2).mean(1)
 
 flat = lambda array: np.round(array, ROUND + 3).ravel().tolist()
 Path(__file__).parent.parent.joinpath("learn", "products.json").write_text(
@@ -82,6 +90,11 @@ Path(__file__).parent.parent.joinpath("learn", "products.json").write_text(
                 "coefficients": flat(coefficients),
                 "target": flat(target),
             },
+            "scales": {
+                "rows": np.round(many, 9).tolist(),
+                "directions": leading.T.tolist(),
+                "expected": flat(np.clip(squares / squares.mean(), 0.3, 4)),
+            },
             "process": {
                 "rows": rows,
                 "values": [None if gap else value for gap, value in zip(missing.ravel(), flat(values))],
@@ -90,6 +103,7 @@ Path(__file__).parent.parent.joinpath("learn", "products.json").write_text(
                 "asked": flat(kernel[:, :rows]),
                 "common": flat(common),
                 "single": flat(single),
+                "scale": flat(scales),
                 "predicted": flat(predicted),
             },
         },
