@@ -117,8 +117,13 @@ const comparedSettings: readonly Setting[] = [
     what: 'Finished items',
     severity: 'care',
     sentence: 'Not all runs are finished: scores are of the items so far. Paired figures use the items that both have.',
+    // One that has no items yet (its prompt is being tuned) has no scores that could mislead.
     of: ({ run, done }) =>
-      run.status === 'finished' ? 'finished' : `${run.status}${done === undefined ? '' : `, ${count(done)} items`}`,
+      run.status === 'finished'
+        ? 'finished'
+        : done === 0
+          ? null
+          : `${run.status}${done === undefined ? '' : `, ${count(done)} items`}`,
   },
   {
     what: 'Origin',

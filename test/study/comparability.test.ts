@@ -84,6 +84,17 @@ describe('what makes runs incomparable', () => {
     expect(found[0]?.sentence).toMatch(/^[A-Z].*\.$/);
   });
 
+  it('unfinished items, once there are any', () => {
+    const [whole, begun] = [run(), run((file) => Object.assign(file, { mode: 'soft-prompt', status: 'running' }))];
+    const found = (done: number): string[] =>
+      comparisonWarnings([
+        { run: whole, summary: null, done: 10 },
+        { run: begun, summary: null, done },
+      ]).map(({ what }) => what);
+    expect(found(0)).toEqual([]);
+    expect(found(1)).toEqual(['Finished items']);
+  });
+
   it('the number of examples and their seed, among runs that have examples', () => {
     const shots = (n: number, seed = 1) =>
       run((file) => {
