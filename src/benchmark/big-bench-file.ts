@@ -14,11 +14,11 @@ export const bigBenchMetrics: ReadonlyMap<
   string,
   { asks: 'text' | 'choice' | 'likelihood'; scores?: readonly string[] }
 > = new Map([
-  ['bleu', { asks: 'text' }],
+  ['bleu', { asks: 'text', scores: ['bleu'] }],
   ['bleurt', { asks: 'text' }],
   ['exact_str_match', { asks: 'text' }],
   ['case_insensitive_str_match', { asks: 'text' }],
-  ['sequence_f1', { asks: 'text' }],
+  ['sequence_f1', { asks: 'text', scores: ['sequence_f1'] }],
   ['numeric_match_with_0_1_relative_error', { asks: 'text' }],
   ['rouge', { asks: 'text', scores: ['rouge1', 'rouge2', 'rougeLsum'] }],
   ['log_likelihood', { asks: 'likelihood' }],

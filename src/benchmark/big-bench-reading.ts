@@ -76,7 +76,7 @@ export function reportedScores(task: BigBenchTask): string[] {
   const names = task.metrics.flatMap((metric) => {
     const row = bigBenchMetrics.get(metric);
     if (row?.asks === 'choice' || metric === judged) return [metric];
-    return metric === 'rouge' ? (row?.scores ?? []) : [];
+    return row?.scores ?? [];
   });
   // BIG-bench adds both calibration scores wherever choices are graded.
   if (names.includes('multiple_choice_grade'))

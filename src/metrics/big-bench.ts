@@ -11,6 +11,7 @@ import {
   weightedLogProbabilities,
   weightedProbabilities,
 } from './big-bench-choices.ts';
+import { bleuInternational } from './translation/bleu.ts';
 import { type CorpusMetric, corpusScore } from './translation/corpus-metric.ts';
 import { rouge1, rouge2, rougeLsum } from './translation/rouge.ts';
 
@@ -38,6 +39,20 @@ const ofTexts =
         )
       : null;
 
+/**
+ * `sequence_f1`: the share of labels, separated by spaces, that are those of the first target place by place, in percent.
+ * What the output lacks counts as the label O, and what it has too much is left out.
+ */
+function sequenceF1(rows: readonly BigBenchRow[]): number | null {
+  return meanOrNull(
+    rows.map(({ record, references }) => {
+      const found = (record.strict.answer ?? '').split(' ');
+      const labels = (references[0] ?? '').split(' ');
+      return (100 * labels.filter((label, at) => label === (found[at] ?? 'O')).length) / labels.length;
+    }),
+  );
+}
+
 /** One row a score, null where there is nothing to compute it of. What calls single answers right is what the items were judged by. */
 export const bigBenchScores: ReadonlyMap<string, (rows: readonly BigBenchRow[]) => number | null> = new Map([
   ['exact_str_match', shareRight],
@@ -49,6 +64,8 @@ export const bigBenchScores: ReadonlyMap<string, (rows: readonly BigBenchRow[]) 
   ['weighted_log_probabilities', ofChoices(weightedLogProbabilities)],
   ['weighted_probabilities', ofChoices(weightedProbabilities)],
   ['macro_f1', ofChoices(macroF1)],
+  ['bleu', ofTexts(bleuInternational)],
+  ['sequence_f1', sequenceF1],
   ['rouge1', ofTexts(rouge1)],
   ['rouge2', ofTexts(rouge2)],
   ['rougeLsum', ofTexts(rougeLsum)],
@@ -62,6 +79,7 @@ const meansOfItems = new Set([
   'multiple_choice_grade',
   'weighted_log_probabilities',
   'weighted_probabilities',
+  'sequence_f1',
   'rouge1',
   'rouge2',
   'rougeLsum',

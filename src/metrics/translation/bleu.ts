@@ -30,11 +30,21 @@ export function tokens13a(text: string): string[] {
   );
 }
 
+/** The tokens of NIST's mteval-v14 script with --international-tokenization: marks of all scripts, by Unicode's classes. */
+const tokensInternational = (text: string): string[] =>
+  wordsOf(
+    text
+      .trimEnd()
+      .replace(/(\P{N})(\p{P})/gu, '$1 $2 ')
+      .replace(/(\p{P})(\P{N})/gu, ' $1 $2')
+      .replace(/(\p{S})/gu, ' $1 '),
+  );
+
 /** Statistics: length of the output, of the closest reference, matches by order, n-grams of the output by order. */
-export const bleu: CorpusMetric = {
+const bleuOf = (tokensOf: (text: string) => string[]): CorpusMetric => ({
   statistics(output, references) {
-    const tokens = tokens13a(output);
-    const golds = references.map(tokens13a);
+    const tokens = tokensOf(output);
+    const golds = references.map(tokensOf);
     const closest = golds
       .map(({ length }) => length)
       .sort((a, b) => Math.abs(a - tokens.length) - Math.abs(b - tokens.length) || a - b)[0];
@@ -65,4 +75,8 @@ export const bleu: CorpusMetric = {
     }
     return brevity * Math.exp(logarithms / orders.length);
   },
-};
+});
+
+export const bleu = bleuOf(tokens13a);
+/** As T5's metrics, and with them BIG-bench, compute it: sacrebleu with the tokeniser `intl`. */
+export const bleuInternational = bleuOf(tokensInternational);
