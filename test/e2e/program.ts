@@ -1,4 +1,5 @@
 // The command line as a program: started, interrupted, killed, and read.
+import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -59,6 +60,12 @@ export function start(...args: string[]): Started {
 }
 
 export const softbench = (...args: string[]): Promise<Ended> => start(...args).ended;
+
+/** Runs `softbench`, which must succeed. */
+export async function must(...args: string[]): Promise<void> {
+  const { code, stderr } = await softbench(...args);
+  assert.equal(code, 0, stderr);
+}
 
 /** A folder for one test file. */
 export function temporaryFolder(): { folder: string; remove(): void } {

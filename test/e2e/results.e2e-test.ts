@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Frame } from 'playwright-core';
 import { until } from '../support/wait.ts';
-import { computed, copyOf, jsonLines, type RunOnDisk, runsIn, softbench, stepsOf, temporaryFolder } from './program.ts';
+import { copyOf, jsonLines, must, type RunOnDisk, runsIn, temporaryFolder } from './program.ts';
 import { Workbench } from './workbench.ts';
 
 interface Item {
@@ -64,11 +64,6 @@ describe('results, by clicks in a VS Code window', function () {
     return run;
   };
   const itemsOf = (run: RunOnDisk): Item[] => jsonLines<Item>(join(run.folder, 'items.jsonl'));
-
-  async function must(...args: string[]): Promise<void> {
-    const { code, stderr } = await softbench(...args);
-    assert.equal(code, 0, stderr);
-  }
 
   before(async () => {
     workbench = await Workbench.open({ name: 'results', settings: { 'softbench.limit': items } });
@@ -287,71 +282,6 @@ describe('results, by clicks in a VS Code window', function () {
         ['imported', 'measured', 'measured', 'imported'],
       );
       await workbench.closeAllEditors();
-    });
-  });
-
-  // Pending: where this VS Code holds a page up (Workbench.webview), loading the window anew ends the job that is to be seen.
-  describe.skip('the window loaded anew in the middle of a run', () => {
-    const task = 'stories_who_short';
-    let page: Frame;
-    const filter = 'mode:zero-shot format:no';
-    let selected: string | null;
-    const tuned = (): RunOnDisk | undefined =>
-      runsIn(store()).find(({ id, mode }) => mode === 'soft-prompt' && id.includes(task));
-
-    it('comes back with the page as it was left', async () => {
-      const yaml = readFileSync(benchmark('stories-who'), 'utf8');
-      writeFileSync(
-        benchmark('stories-who-short'),
-        yaml.replace('task: stories_who', `task: ${task}`).replace('steps: 80', 'steps: 40\n      learning_rate: 1'),
-      );
-      await workbench.openFile('stories-who-short.yaml');
-      await workbench.codeLens('Tune soft prompt').click();
-      await workbench.pick(/stories260k(?!-)/);
-      page = await workbench.webview(`h1:has-text("${task}")`);
-      await page.locator('.filter-bar .filter-input').fill(filter);
-      await until(
-        'an output that is not in the format',
-        async () => (await page.locator('.grid-body .grid-row').count()) > 0,
-      );
-      await page.locator('.grid-body .grid-row').first().click();
-      await page.locator('.detail .why').waitFor();
-      selected = await page.locator('.detail h3').textContent();
-      await until('some steps on disk', () => stepsOf(store()) >= 5, 240);
-      await workbench.screenshot('results-6-running');
-      await workbench.load();
-      page = await workbench.webview(`h1:has-text("${task}")`);
-      await until('the filter', async () => (await page.locator('.filter-bar .filter-input').inputValue()) === filter);
-      await page.locator('.detail h3', { hasText: /Item/ }).waitFor();
-      assert.equal(await page.locator('.detail h3').textContent(), selected);
-    });
-
-    it('goes on with the run at a click, to the numbers of an unbroken run', async () => {
-      const resume = page.locator('vscode-button', { hasText: 'Resume' });
-      await resume.waitFor();
-      const unfinished = tuned();
-      assert.equal(unfinished?.status, 'stopped');
-      // The page goes back to where it was scrolled once its items are there.
-      await until('the banner to stay in sight', async () => {
-        await resume.scrollIntoViewIfNeeded();
-        await page.waitForTimeout(700);
-        return ((await resume.boundingBox())?.y ?? 0) > 0;
-      });
-      await workbench.screenshotInThemes('results-7-resumable');
-      await resume.click();
-      const run = await until('the run to finish', () => (tuned()?.status === 'finished' ? tuned() : null), 240);
-      assert.equal(run.id, unfinished?.id);
-      const whole = join(outside.folder, 'whole');
-      await must(
-        'tune',
-        benchmark('stories-who-short'),
-        ...['--model', model('stories260k'), '--store', whole, '--limit', String(items)],
-      );
-      const unbroken = runsIn(whole).find(({ mode }) => mode === 'soft-prompt');
-      assert.ok(unbroken);
-      assert.deepEqual(computed(run), computed(unbroken));
-      await page.locator('table.scores tbody tr', { hasText: 'soft-prompt' }).first().waitFor();
-      await workbench.screenshot('results-8-resumed');
     });
   });
 });

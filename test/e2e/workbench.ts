@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Frame, Locator, Page } from 'playwright-core';
+import type { Browser, Dialog, Frame, Locator, Page } from 'playwright-core';
 import { until } from '../support/wait.ts';
 import { launchBrowser, openWindow, type Window } from '../vscode/browser.ts';
 import { note } from '../vscode/report.ts';
@@ -24,6 +24,8 @@ export interface WorkbenchOptions {
   /** Names the logs. */
   name: string;
   settings?: Record<string, unknown>;
+  /** Of the server and of the extensions. */
+  env?: Record<string, string>;
 }
 
 export class Workbench {
@@ -36,7 +38,7 @@ export class Workbench {
   ) {}
 
   /** Opens a window with the packaged extension installed, on a copy of the examples. */
-  static async open({ name, settings = {} }: WorkbenchOptions): Promise<Workbench> {
+  static async open({ name, settings = {}, env = {} }: WorkbenchOptions): Promise<Workbench> {
     const home = process.env.SOFTBENCH_VSCODE_SERVER;
     const vsix = process.env.SOFTBENCH_TEST_VSIX;
     if (!home || !vsix)
@@ -48,7 +50,7 @@ export class Workbench {
       log: join(artifacts, `${name}-server.log`),
       settings: { 'workbench.colorTheme': themes.light.id, 'editor.codeLens': true, ...settings },
       keybindings: [{ key: 'ctrl+alt+shift+k', command: 'softbench.test.killWorker' }],
-      env: { SOFTBENCH_TEST: '1' },
+      env: { ...env, SOFTBENCH_TEST: '1' },
     });
     const browser = await launchBrowser();
     try {
@@ -71,6 +73,41 @@ export class Workbench {
   /** Loads the window, or loads it again. Returns when the extension's contributions are there. */
   async load(): Promise<void> {
     await this.page.goto(`${this.server.origin}/?folder=${encodeURIComponent(this.folder)}`);
+    await this.#ready();
+  }
+
+  /**
+   * Loads the window again by its command. Unlike a window that is left by its address, VS Code then writes down what is
+   * open; by itself it does so once a minute, and when the focus goes elsewhere.
+   */
+  async reload(): Promise<void> {
+    await this.page.evaluate(() => document.documentElement.setAttribute('data-left', ''));
+    const isLeft = async (): Promise<boolean> => (await this.page.locator('html[data-left]').count()) === 0;
+    const box = this.page.locator('.quick-input-widget input.input');
+    const title = 'Developer: Reload Window';
+    const row = this.page.locator('.quick-input-widget .monaco-list-row.focused', { hasText: title });
+    // The browser asks where something is still being written down.
+    const accept = (dialog: Dialog): void => void dialog.accept().catch(() => {});
+    this.page.on('dialog', accept);
+    try {
+      await until('the window to be left', async () => {
+        try {
+          await this.page.keyboard.press('F1');
+          await box.fill(`>${title}`, { timeout: 5000 });
+          await row.waitFor({ timeout: 5000 });
+          await box.press('Enter', { timeout: 5000 });
+        } catch {
+          // The window may be gone already.
+        }
+        return until('another window', isLeft, 15).catch(() => false);
+      });
+    } finally {
+      this.page.off('dialog', accept);
+    }
+    await this.#ready();
+  }
+
+  async #ready(): Promise<void> {
     await this.page.locator('.monaco-workbench').waitFor({ timeout: 60_000 });
     await this.activityIcon().waitFor({ timeout: 60_000 });
   }
@@ -174,16 +211,20 @@ export class Workbench {
   private async quickInput(key: string, text: string, entry: string): Promise<void> {
     const box = this.page.locator('.quick-input-widget input.input');
     const row = this.page.locator('.quick-input-widget .monaco-list-row', { hasText: entry }).first();
-    await until(`"${entry}" in the quick input`, async () => {
-      try {
-        await this.page.keyboard.press(key);
-        await box.fill(text, { timeout: 2000 });
-        await row.click({ timeout: 5000 });
-        return true;
-      } catch {
-        return false;
-      }
-    });
+    await until(
+      `"${entry}" in the quick input`,
+      async () => {
+        try {
+          await this.page.keyboard.press(key);
+          await box.fill(text, { timeout: 5000 });
+          await row.click({ timeout: 10_000 });
+          return true;
+        } catch {
+          return false;
+        }
+      },
+      120,
+    );
   }
 
   /** Opens a file of the folder by its name, with Quick Open. */
@@ -218,6 +259,21 @@ export class Workbench {
     return this.page.locator('.editor-group-container.active .codelens-decoration a', { hasText: title }).first();
   }
 
+  /** Ticks or unticks an entry of the quick pick of several that is open. */
+  async tick(text: string): Promise<void> {
+    await this.page.locator('.quick-input-widget .monaco-list-row', { hasText: text }).first().click();
+  }
+
+  /** Accepts the quick pick of several. */
+  async acceptPicks(): Promise<void> {
+    await this.page.locator('.quick-input-widget .quick-input-action .monaco-button', { hasText: 'OK' }).click();
+  }
+
+  /** The dialog that waits for an answer. */
+  dialog(): Locator {
+    return this.page.locator('.monaco-dialog-box');
+  }
+
   /** A notification with this text. */
   notification(text: string | RegExp): Locator {
     return this.page
@@ -232,15 +288,14 @@ export class Workbench {
 
   /**
    * The webview page that shows `selector`. Webviews are frames in frames; which of them is which, only their content
-   * tells. This VS Code keeps all webviews at one origin, where each brings a service worker that takes over from the
-   * last; now and then one waits for that for ever. A window that is loaded anew begins afresh and brings its pages back.
+   * tells. A page that does not come for so long comes when the window is loaded anew.
    */
   async webview(selector: string): Promise<Frame> {
     try {
       return await this.#shown(selector, 45);
     } catch {
       note(`loaded the window again: there was no page with ${selector} within 45 s`);
-      await this.load();
+      await this.reload();
       return this.#shown(selector, 90);
     }
   }
@@ -259,6 +314,14 @@ export class Workbench {
       },
       seconds,
     );
+  }
+
+  /** Keeps webviews empty, as a busy machine does for a while. @returns what lets them come again */
+  async holdPagesUp(): Promise<() => Promise<void>> {
+    const pages = /\/webview\/browser\/pre\/index\.html/;
+    const context = this.page.context();
+    await context.route(pages, () => {});
+    return () => context.unroute(pages);
   }
 
   /** Ends the worker thread as a crash would. */
