@@ -1,6 +1,7 @@
 /** `softbench predict --model M --task T`: the scores of one model on one task, with intervals. */
 import type { CellRequest, Configuration, Prediction, Predictor, ScoreRecord, WantedCell } from '../predict/index.ts';
 import { HumanError } from '../shared/errors.ts';
+import { subtaskName } from '../shared/predictions.ts';
 import type { Given } from './arguments.ts';
 import { exitCodes, modeOption } from './command.ts';
 import { figure, filtersOf, predictorOf, recordLines, recordsOf, shareProgress } from './records.ts';
@@ -105,7 +106,7 @@ function cellLines(
     if (reason && !reasons.has(reason)) reasons.set(reason, '*'.repeat(reasons.size + 1));
     return [
       model,
-      subtask === task || subtask.startsWith(task) ? subtask : `${task} › ${subtask}`,
+      subtaskName({ task, subtask }),
       mode ?? `${shots}-shot`,
       metric,
       prediction ? `${figure(prediction.value)}${reason ? reasons.get(reason) : ''}` : '',

@@ -1,6 +1,7 @@
 /** `softbench predict --next --model M`: which benchmark of a model to run next. */
 import type { BenchmarkProposal } from '../predict/index.ts';
 import { HumanError } from '../shared/errors.ts';
+import { subtaskName } from '../shared/predictions.ts';
 import type { Given } from './arguments.ts';
 import { exitCodes } from './command.ts';
 import { placedBy, requestOf } from './predict-cell.ts';
@@ -54,24 +55,26 @@ export async function proposeNext(given: Given, terminal: Terminal): Promise<num
   if (placed) terminal.print(placed);
   terminal.print(`${name}: ${known} benchmarks with a score, ${open} without.`);
   if (open === 0) return exitCodes.done;
+  // Where all cost the same, or nobody knows what they cost, the cost says nothing.
+  const hasCosts = proposals.some(({ cost }) => cost !== proposals[0]?.cost);
   const rows = proposals.slice(0, mostRows).map((one) => {
     const { task: of, subtask, shots, mode } = one.configuration;
     return [
-      subtask === of || subtask.startsWith(of) ? subtask : `${of} › ${subtask}`,
+      subtaskName({ task: of, subtask }),
       mode ?? `${shots}-shot`,
       `${(100 * removed(one)).toFixed(1)} %`,
       `${figure(Math.sqrt(one.before))} → ${figure(Math.sqrt(one.after))}`,
-      one.cost.toLocaleString('en-US', { maximumSignificantDigits: 3, useGrouping: false }),
+      ...(hasCosts ? [one.cost.toLocaleString('en-US', { maximumSignificantDigits: 3, useGrouping: false })] : []),
     ];
   });
   for (const line of table(
-    [['run next', 'setting', 'variance removed', 'usual error of the others', unit], ...rows],
+    [['run next', 'setting', 'variance removed', 'usual error of the others', ...(hasCosts ? [unit] : [])], ...rows],
     [2, 3, 4],
   ))
     terminal.print(line);
   if (proposals.length > rows.length) terminal.print(`The first ${rows.length} of ${proposals.length}.`);
   terminal.print(
-    `Best first: variance of the model's other scores that knowing this one removes, per cost (${unit}); scores from 0 to 1.`,
+    `Best first: variance of the model's other scores that knowing this one removes${hasCosts ? `, per cost (${unit})` : ''}; scores from 0 to 1.`,
   );
   return exitCodes.done;
 }

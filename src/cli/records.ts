@@ -10,7 +10,7 @@ export const recordOptions = {
   records: {
     type: 'texts',
     value: 'FILE',
-    help: 'scores: CSV, JSON, a result of BIG-bench, or a mapping file with its table; may be given several times',
+    help: 'scores: CSV, JSON, a result of BIG-bench or a folder of them, a mapping file with its table; may be given several times',
   },
   mapping: { type: 'text', value: 'FILE', help: 'says which columns of the files are what (docs/predict.md)' },
   runs: { type: 'text', value: 'DIR', help: 'folder that holds runs/: their scores' },

@@ -1,6 +1,6 @@
 /** One table of records out of many sources, with what is not used and why. */
-import { readFile, stat } from 'node:fs/promises';
-import { dirname, isAbsolute, join } from 'node:path';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import type { RunFolder } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import { bigBenchRecords, isBigBenchResult } from './big-bench-records.ts';
@@ -15,7 +15,7 @@ import type { RecordTable } from './types.ts';
 export interface RecordSources {
   /** Runs of a store, newest first. */
   runs?: readonly RunFolder[];
-  /** CSV and JSON files, BIG-bench's result files, and mapping files that name their table. */
+  /** CSV and JSON files, BIG-bench's result files or folders of them, and mapping files that name their table. */
   files?: readonly string[];
   /** Says what the columns of `files` are. */
   mapping?: Mapping;
@@ -35,10 +35,9 @@ export async function readRecords(
   return combineTables(tables, filters);
 }
 
-/** Records of one file, not yet filtered. */
+/** Records of one file, or of a folder of BIG-bench's results; not yet filtered. */
 export async function readRecordFile(file: string, mapping: Mapping = emptyMapping): Promise<RecordTable> {
-  if ((await stat(file).catch(() => null))?.isDirectory())
-    throw new HumanError('bad-input', 'This is a folder, not a file with scores.', { place: { file } });
+  if ((await stat(file).catch(() => null))?.isDirectory()) return readResultFolder(file);
   if (/\.ya?ml$/i.test(file)) {
     const own = await readMapping(file);
     if (own.table === null)
@@ -54,6 +53,33 @@ export async function readRecordFile(file: string, mapping: Mapping = emptyMappi
     if (isBigBenchResult(value)) return bigBenchRecords(value, file);
   }
   return readTable(file, mapping);
+}
+
+/** BIG-bench keeps `TASK/results/scores_MODEL.json`: thousands of files, which nobody names one by one. */
+async function readResultFolder(folder: string): Promise<RecordTable> {
+  const names = await readdir(folder, { recursive: true }).catch((cause: unknown) => {
+    throw new HumanError('missing', 'The folder cannot be read.', { place: { file: folder }, cause });
+  });
+  const files = names.filter((name) => /^scores_.*\.json$/i.test(basename(name))).sort();
+  if (files.length === 0)
+    throw new HumanError('bad-input', 'This is a folder without results of BIG-bench (scores_….json).', {
+      place: { file: folder },
+      todo: 'Name files with scores.',
+    });
+  const leftOut = new LeftOutCounter();
+  const records: RecordTable['records'] = [];
+  for (const name of files) {
+    const file = join(folder, name);
+    const value = await jsonOf(file);
+    if (!isBigBenchResult(value)) {
+      leftOut.add('files that are no results of BIG-bench', file);
+      continue;
+    }
+    const table = bigBenchRecords(value, file);
+    for (const record of table.records) records.push(record);
+    leftOut.addAll(table.leftOut);
+  }
+  return { records, leftOut: leftOut.list() };
 }
 
 /** Null where it is no JSON: the reader of tables says what is wrong with it. */

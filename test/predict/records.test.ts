@@ -558,6 +558,31 @@ describe('results of BIG-bench', () => {
     await expect(nowhere).rejects.toThrow('The BIG-bench result has no name of the task.');
   });
 
+  it('are all taken of a folder; what is none is counted', async () => {
+    const root = join(folder, 'benchmark_tasks');
+    for (const [task, model] of [
+      ['navigate', '128b'],
+      ['navigate', '8b'],
+      ['snarks', '128b'],
+    ] as const) {
+      const path = join(root, task, 'results', `scores_${model}.json`);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(
+        path,
+        JSON.stringify({ model: { ...result.model, model_name: model }, scores: result.scores.slice(1) }),
+      );
+    }
+    writeFileSync(join(root, 'navigate', 'task.json'), '{}');
+    writeFileSync(join(root, 'navigate', 'results', 'scores_broken.json'), '{');
+    const { records, leftOut } = await readRecords({ files: [root] }, { keepAggregates: true });
+    expect(records.map(({ task, model }) => `${task} ${model}`)).toEqual([
+      'navigate BIG-G T=0 128b',
+      'navigate BIG-G T=0 8b',
+      'snarks BIG-G T=0 128b',
+    ]);
+    expect(reasons(leftOut)).toMatchObject({ 'files that are no results of BIG-bench': 1 });
+  });
+
   it('without a model say so', async () => {
     const content = JSON.stringify({ ...result, model: {} });
     await expect(read(content, {}, 'x.json')).rejects.toThrow('The BIG-bench result has no model.model_family.');
