@@ -55,9 +55,19 @@ export async function fitAdditive(
     await inTurns(stepwise(records, number), turn);
     indicators.push(of);
   }
+  const columnOf = async (of: (record: ScoreRecord) => number): Promise<Float64Array> => {
+    const column = new Float64Array(records.length);
+    const fill = (record: ScoreRecord, i: number): void => {
+      column[i] = of(record);
+    };
+    await inTurns(stepwise(records, fill), turn);
+    return column;
+  };
+  const numbers: Float64Array[] = [];
+  for (const size of sizes) numbers.push(await columnOf(size));
   const { intercept, weights } = await solveRidge(
-    { effects, indicators, numbers: sizes.map((size) => Float64Array.from(records, size)) },
-    Float64Array.from(records, ({ score }) => score),
+    { effects, indicators, numbers },
+    await columnOf(({ score }) => score),
     additiveShrinkage,
     turn,
   );

@@ -1,6 +1,6 @@
 /** How well predictors predict what they have not seen: k folds, RMSE and R², by task and by family. */
 import { type Fit, fitOf, type MeanAndSd, meanAndSd } from './fit.ts';
-import { noiseCeiling } from './noise.ts';
+import { ceilingSteps } from './noise.ts';
 import { type Split, type SplitName, type SplitOptions, splitSteps } from './splits.ts';
 import { inTurns, predictInTurns, type Steps, stepwise, turns } from './turn.ts';
 import type { Predictor, ScoreRecord } from './types.ts';
@@ -79,9 +79,11 @@ export async function evaluatePredictors(
     }
     evaluations.push(await inTurns(summarised(records, predictor, split, heldOut, seconds), turn));
   }
+  const ceilings: (number | null)[] = [];
+  for (const { test } of split.folds) ceilings.push(await inTurns(ceilingSteps(pick(records, test)), turn));
   return {
     split,
-    ceiling: meanAndSd(split.folds.map(({ test }) => noiseCeiling(pick(records, test)))),
+    ceiling: meanAndSd(ceilings),
     predictors: evaluations,
   };
 }

@@ -20,7 +20,7 @@ export {
   nextBenchmarks,
 } from './next-benchmark.ts';
 export { type BenchmarkCosts, benchmarkCostSteps } from './next-costs.ts';
-export { binomial, noiseCeiling, simulatedCeiling } from './noise.ts';
+export { binomial, ceilingSteps, noiseCeiling, simulatedCeiling } from './noise.ts';
 export { baseline, bestPredictor, predictorOf, predictors } from './predictors.ts';
 export { combineTables, type RecordSources, readRecordFile, readRecords } from './records.ts';
 export { runRecords } from './run-records.ts';

@@ -5,6 +5,7 @@
  */
 import { Random } from '../shared/random.ts';
 import { fitOf, type MeanAndSd, meanAndSd } from './fit.ts';
+import { atOnce, type Steps, stepwise } from './turn.ts';
 import type { ScoreRecord } from './types.ts';
 
 type Score = Pick<ScoreRecord, 'score' | 'n'>;
@@ -12,17 +13,26 @@ type Score = Pick<ScoreRecord, 'score' | 'n'>;
 /** Where the items of fewer scores than this share are known, nothing is said. */
 const knownShare = 0.95;
 
-const withItems = (records: readonly Score[]): { score: number; n: number }[] =>
-  records.flatMap(({ score, n }) => (n !== null && n > 1 ? [{ score, n }] : []));
+function* withItems(records: readonly Score[]): Steps<{ score: number; n: number }[]> {
+  const known: { score: number; n: number }[] = [];
+  yield* stepwise(records, ({ score, n }) => {
+    if (n !== null && n > 1) known.push({ score, n });
+  });
+  return known;
+}
 
 /**
  * R² of one who knows the true share behind each measured score: 1 − Σ s (1 − s) / (n − 1) ÷ Σ (s − mean)², whose sum above
  * is the unbiased estimate of the noise. Null where n is not known of nearly all, or where scores do not vary.
  */
-export function noiseCeiling(records: readonly Score[]): number | null {
-  const known = withItems(records);
+export const noiseCeiling = (records: readonly Score[]): number | null => atOnce(ceilingSteps(records));
+
+/** The same in steps. */
+export function* ceilingSteps(records: readonly Score[]): Steps<number | null> {
+  const known = yield* withItems(records);
   if (known.length < 2 || known.length < knownShare * records.length) return null;
   const mean = known.reduce((sum, { score }) => sum + score, 0) / known.length;
+  yield;
   const variance = known.reduce((sum, { score }) => sum + (score - mean) ** 2, 0);
   const noise = known.reduce((sum, { score, n }) => sum + (score * (1 - score)) / (n - 1), 0);
   return variance > 1e-12 * known.length ? 1 - noise / variance : null;
@@ -36,7 +46,7 @@ export function simulatedCeiling(
   records: readonly Score[],
   { draws = 100, seed = 0 }: { draws?: number; seed?: number } = {},
 ): MeanAndSd {
-  const known = withItems(records);
+  const known = atOnce(withItems(records));
   if (known.length < knownShare * records.length) return { mean: null, sd: null };
   const random = new Random(seed);
   const truth = known.map(({ score }) => score);

@@ -39,7 +39,10 @@ export async function solveRidge(
   const open: SparseFeatures = { ...features, numbers: [...features.numbers, new Float64Array(n).fill(1)] };
   const diagonal = new Float64Array(width + 1).fill(penalty);
   diagonal[width] = 1e-12;
-  for (const column of open.indicators) for (const effect of column) if (effect >= 0) add(diagonal, effect, 1);
+  for (const column of open.indicators) {
+    for (const effect of column) if (effect >= 0) add(diagonal, effect, 1);
+    await turn();
+  }
   for (const [at, column] of open.numbers.entries()) add(diagonal, features.effects + at, dot(column, column));
   const solution = new Float64Array(width + 1);
   const residual = transposed(open, target);
@@ -49,7 +52,9 @@ export async function solveRidge(
   const enough = norm * tolerance ** 2;
   for (let step = 0; step < 20 * width + 100 && norm > enough && norm > 0; step++) {
     await turn();
-    const moved = transposed(open, product(open, direction, n));
+    const along = product(open, direction, n);
+    await turn();
+    const moved = transposed(open, along);
     for (let e = 0; e < width; e++) add(moved, e, penalty * get(direction, e));
     const length = norm / dot(direction, moved);
     for (let e = 0; e <= width; e++) {

@@ -126,6 +126,7 @@ export function* splitSteps(
   if (!row) throw new Error(`There is no split ${name}.`);
   const { groupOf, keys } = yield* groupsOf(records, row.key);
   const groups = keys.length;
+  yield;
   if (groups < 2)
     throw new HumanError(
       'bad-input',
@@ -143,7 +144,9 @@ export function* splitSteps(
     );
   if (row.leaveOneOut && groups < fewGroups)
     notes.push(`There are ${groups} groups only: the mean over them says little about another one.`);
-  const held = row.leaveOneOut ? Array.from({ length: groups }, (_, group) => [group]) : kFold(groups, parts, seed);
+  const held = row.leaveOneOut
+    ? Array.from({ length: groups }, (_, group) => [group])
+    : yield* kFold(groups, parts, seed);
   const made: Fold[] = [];
   for (const [at, test] of held.entries()) {
     const roles = new Uint8Array(groups);
@@ -151,6 +154,7 @@ export function* splitSteps(
     const rest = Array.from({ length: groups }, (_, group) => group).filter((group) => roles[group] === 0);
     for (const group of developmentGroups(rest, seed)) roles[group] = 1;
     const parts: [number[], number[], number[]] = [[], [], []];
+    yield;
     for (let record = 0; record < groupOf.length; record++)
       parts[roles[groupOf[record] ?? 0] as 0 | 1 | 2].push(record);
     const [train, development, tested] = parts.map((part) => Int32Array.from(part)) as [
@@ -170,15 +174,18 @@ export function* splitSteps(
 }
 
 /** Groups that are held out, fold by fold: scikit-learn's KFold with shuffling. */
-function kFold(groups: number, folds: number, seed: number): number[][] {
+function* kFold(groups: number, folds: number, seed: number): Steps<number[][]> {
   const order = new NumpyRandom(seed).permutation(groups);
+  yield;
   let start = 0;
-  return Array.from({ length: folds }, (_, fold) => {
+  const parts: number[][] = [];
+  for (let fold = 0; fold < folds; fold++) {
     const size = Math.floor(groups / folds) + (fold < groups % folds ? 1 : 0);
-    const part = [...order.subarray(start, start + size)].sort((a, b) => a - b);
+    parts.push([...Int32Array.from(order.subarray(start, start + size)).sort()]);
     start += size;
-    return part;
-  });
+    yield;
+  }
+  return parts;
 }
 
 /** A ninth, rounded up, as scikit-learn's train_test_split takes it; none where nothing would be left. */
@@ -202,6 +209,7 @@ function* groupsOf(
     else found.set(text, { key: parts, records: [at] });
   });
   const sorted = yield* sortSteps([...found.values()], (a, b) => compareKeys(a.key, b.key));
+  yield;
   const groupOf = new Int32Array(records.length);
   for (const [group, { records: members }] of sorted.entries()) for (const at of members) groupOf[at] = group;
   return { groupOf, keys: sorted.map((one) => one.key) };

@@ -1,10 +1,10 @@
 /** How well a predictor does, split by split, as the predictor page shows it. */
 import {
   baseline,
+  ceilingSteps,
   coverageSteps,
   evaluatePredictors,
   inTurns,
-  noiseCeiling,
   type Predictor,
   type PredictorEvaluation,
   type ScoreRecord,
@@ -69,6 +69,8 @@ export async function measureFit(
           coverage: measured && { share: measured.share, n: measured.n, reach: measured.halfWidth },
         });
       }
+      const held = chosen.heldOut.flatMap(({ record }) => records[record] ?? []);
+      const ceiling = await inTurns(ceilingSteps(held), turn);
       const heldOut = await inTurns(heldOutOf(records, chosen, seed), turn);
       await turn();
       const split: SplitFit = {
@@ -78,7 +80,7 @@ export async function measureFit(
         folds: evaluation.split.folds.length,
         notes: evaluation.split.notes,
         fits,
-        ceiling: noiseCeiling(chosen.heldOut.flatMap(({ record }) => records[record] ?? [])),
+        ceiling,
         problem: null,
         ...heldOut,
       };

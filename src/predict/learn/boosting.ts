@@ -48,6 +48,7 @@ export async function boostTrees(
     const rows = Int32Array.from({ length: n }, (_, at) => at);
     const one = await growTree(columns, residual, rows, splitter, { leastLeaf, depth }, pace, shrinkage);
     grown.push(one);
+    if (pace.due()) await pace.pause();
     addTree(one, columns, residual, -learningRate);
     progress?.((tree + 1) / trees);
     if (!development || developed.length === 0) continue;
