@@ -4,7 +4,7 @@
 //   npm run bench                                               the bundled model
 //   npm run bench -- --model DIR --python PYTHON [--hf DIR]     a model of yours, and PyTorch beside it
 //
-//   --only step,build,suffix,decode,open,batch,few-shot,activation,predict,small-bench,evaluate,results-page
+//   --only step,build,suffix,decode,open,batch,few-shot,activation,predict,small-bench,evaluate,results-page,leaderboard-page
 //                            some of the benches; the last four only where asked for; predict is the MLP beside PyTorch
 //                            (--python), greedy search and how long messages wait, in about 3 minutes; results-page takes
 //                            a Chromium (CHROMIUM names one)
@@ -27,6 +27,7 @@ import { alternate, median, ratio, startChild } from '../bench/children.mjs';
 import { decode, opening } from '../bench/decode.mjs';
 import { evaluation } from '../bench/evaluation.mjs';
 import { writeLargeModel } from '../bench/large.mjs';
+import { leaderboardBench } from '../bench/leaderboard-page.mjs';
 import { leastFlops, shapeOf } from '../bench/limit.mjs';
 import { predictBench } from '../bench/predict.mjs';
 import { smallBenchBench } from '../bench/predict-small.mjs';
@@ -342,6 +343,7 @@ const known = {
       ...{ executablePath: findBrowser(), items: Number(options.items ?? 100_000), modes: ['soft-prompt'] },
       ...{ row, results },
     }),
+  'leaderboard-page': () => leaderboardBench({ executablePath: findBrowser(), row, results }),
   predict: (threads) =>
     predictBench({
       ...{ root, threads, python: options.python, row, times, results, progress },
@@ -371,7 +373,7 @@ const { allocatorSettings: allocator } = await import(pathToFileURL(product).hre
 let threads = options.threads ?? '0';
 let contextLength = null;
 let provider = null;
-const withoutModel = ['activation', 'build', 'results-page', 'predict', 'small-bench'];
+const withoutModel = ['activation', 'build', 'results-page', 'leaderboard-page', 'predict', 'small-bench'];
 if (chosen.some((name) => !withoutModel.includes(name))) {
   const probe = await engine(threads);
   provider = probe.ready.provider;

@@ -1,4 +1,7 @@
-/** The narrow layout: models ranked in a list, with their benchmarks to fold out. */
+/**
+ * The narrow layout: models ranked in a list, with their benchmarks to fold out. All models are in it, so that a screen reader
+ * and the editor's search know of them; the browser lays out and paints those in sight (`content-visibility`).
+ */
 
 import type { RankedModel, Score } from '../../src/metrics/index.ts';
 import { type Child, h } from '../dom.ts';
@@ -24,6 +27,8 @@ export interface ListContent {
   state: PageState;
   likely(model: string): Likely | undefined;
   live: boolean;
+  /** Models whose benchmarks are folded out; kept by whoever owns the page. */
+  opened: Set<string>;
   open(model: string, task: string): void;
   toggle(group: string): void;
 }
@@ -115,7 +120,7 @@ function withoutItem({ model }: RankedModel, { table }: ListContent, { tasks, mo
 
 function modelItem(entry: RankedModel, content: ListContent, { tasks, mode }: RankedMode): HTMLElement {
   const { model, score, parts } = entry;
-  const { state, table } = content;
+  const { state } = content;
   const [only] = parts;
   if (!score) return h('li', {});
   const could = content.likely(model);
@@ -137,47 +142,7 @@ function modelItem(entry: RankedModel, content: ListContent, { tasks, mode }: Ra
     ),
   ];
   const said = `${model}${entry.imported ? ' (imported)' : ''}, ${mode}, ${valueText(score)}, 95 % interval ${intervalText(score)}; ${rankSentence(entry, could)}`;
-  if (tasks.length > 1)
-    return h(
-      'li',
-      {},
-      h(
-        'details',
-        { 'data-key': model },
-        h('summary', { class: 'row', title: said, 'data-key': `${model} summary` }, ...head),
-        h(
-          'ul',
-          { class: 'parts' },
-          ...parts.map(({ task, figure, cell }) =>
-            h(
-              'li',
-              {},
-              openButton(
-                content,
-                model,
-                task,
-                `${model} ${task}`,
-                `part ${cell.status}`,
-                [
-                  h(
-                    'span',
-                    { class: 'model' },
-                    visible(task),
-                    cell.imported && importedMark(importedNote(cell.imported)),
-                    cell.softPromptPosition && h('span', { class: 'muted' }, ` (${cell.softPromptPosition})`),
-                  ),
-                  h('span', { class: 'value' }, valueText(figure)),
-                  bar(figure),
-                  h('span', { class: 'interval' }, intervalText(figure)),
-                ],
-                `${task}: ${valueText(figure)} of ${count(figure.n)} items. Open the results.`,
-              ),
-            ),
-          ),
-          ...entry.missing.map((task) => missingPart(model, task, mode, table)),
-        ),
-      ),
-    );
+  if (tasks.length > 1) return h('li', {}, foldedOut(entry, content, head, said, { tasks, mode }));
   const notes = only ? cellNotes(only.cell, state.metric) : [];
   return h(
     'li',
@@ -192,6 +157,61 @@ function modelItem(entry: RankedModel, content: ListContent, { tasks, mode }: Ra
       `${said}, ${count(only?.figure.n ?? 0)} items. Open the results.`,
     ),
   );
+}
+
+/** A model with its benchmarks, which are made when they are folded out: of 500 models they would be 25,000. */
+function foldedOut(
+  { model, parts, missing }: RankedModel,
+  content: ListContent,
+  head: Child[],
+  said: string,
+  { mode }: Pick<RankedMode, 'tasks' | 'mode'>,
+): HTMLElement {
+  const { opened, table } = content;
+  const list = h('ul', { class: 'parts' });
+  const fill = (): void => {
+    if (list.childElementCount > 0) return;
+    list.append(
+      ...parts.map(({ task, figure, cell }) =>
+        h(
+          'li',
+          {},
+          openButton(
+            content,
+            model,
+            task,
+            `${model} ${task}`,
+            `part ${cell.status}`,
+            [
+              h(
+                'span',
+                { class: 'model' },
+                visible(task),
+                cell.imported && importedMark(importedNote(cell.imported)),
+                cell.softPromptPosition && h('span', { class: 'muted' }, ` (${cell.softPromptPosition})`),
+              ),
+              h('span', { class: 'value' }, valueText(figure)),
+              bar(figure),
+              h('span', { class: 'interval' }, intervalText(figure)),
+            ],
+            `${task}: ${valueText(figure)} of ${count(figure.n)} items. Open the results.`,
+          ),
+        ),
+      ),
+      ...missing.map((task) => missingPart(model, task, mode, table)),
+    );
+  };
+  // In front of the change itself, so that it never opens empty.
+  const summary = h('summary', { class: 'row', title: said, 'data-key': `${model} summary`, onclick: fill }, ...head);
+  const details = h('details', { 'data-key': model, open: opened.has(model) }, summary, list);
+  details.addEventListener('toggle', () => {
+    if (details.open) {
+      opened.add(model);
+      fill();
+    } else opened.delete(model);
+  });
+  if (details.open) fill();
+  return details;
 }
 
 function missingPart(model: string, task: string, mode: PageState['mode'], table: Table): HTMLElement {

@@ -11,7 +11,7 @@ import type {
   LeaderboardPageEvents,
   LeaderboardView,
 } from '../../src/shared/protocol.ts';
-import { type Child, debounced, h, onNextFrame, render } from '../dom.ts';
+import { type Child, h, onNextFrame, render } from '../dom.ts';
 import { embeddedLeaderboard } from '../embedded.ts';
 import { type Host, openHost } from '../host.ts';
 import { openPage } from '../page.ts';
@@ -60,7 +60,8 @@ class LeaderboardPage {
   readonly #likely: LikelyRanks;
   readonly #wide = matchMedia(wideFrom);
   readonly #refreshSoon = onNextFrame(() => this.#refresh());
-  readonly #searchLater = debounced(() => this.#choose({ search: this.#search.value }), 80);
+  readonly #searchLater = onNextFrame(() => this.#choose({ search: this.#search.value }));
+  readonly #opened = new Set<string>();
   #view: LeaderboardView | null = null;
   /** Of all that is shown, and of the runs under way alone. */
   #version = 0;
@@ -235,11 +236,14 @@ class LeaderboardPage {
           state,
           live,
           likely: (model) => this.#likely.of(state.mode, model),
+          opened: this.#opened,
           open: (model, task) => this.#do(this.#host.api.open({ model, task, mode: state.mode })),
           toggle: (group) => this.#toggle(group),
         }),
       );
     this.#pairs.update({ view, table, state, live }, wide);
+    // For benches and tests: which search these models are of.
+    this.#controls.dataset.search = state.search;
   }
 
   #setControls(view: LeaderboardView, state: PageState): void {
