@@ -103,8 +103,9 @@ async function measure(given: Given, terminal: Terminal): Promise<number> {
       evaluations.push({ ...evaluation, coverages });
     } catch (thrown) {
       // A split that the records are too few for does not keep the others from being measured.
-      if (!(thrown instanceof HumanError) || thrown.kind !== 'bad-input' || splits.length === 1) throw thrown;
+      if (!(thrown instanceof HumanError) || thrown.kind !== 'bad-input') throw thrown;
       failed.push({ split, reason: thrown.sentence });
+      if (failed.length === splits.length) throw thrown;
     }
   }
   progress.clear();

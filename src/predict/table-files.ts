@@ -127,6 +127,8 @@ function readJson(
       place: { file },
       todo: 'Name the levels of its keys in a mapping file (`levels`, docs/predict.md).',
     });
+  if (value.length === 0)
+    throw new HumanError('bad-input', 'The list is empty: there are no scores.', { place: { file } });
   const objects = value.map((one, at) => {
     if (typeof one !== 'object' || one === null || Array.isArray(one))
       throw new HumanError('bad-input', `Entry ${at + 1} is no object.`, { place: { file } });

@@ -21,6 +21,13 @@ const run = (args: string[], onOutput?: OnOutput) => runProgram({ ...built, fold
 const records = ['--records', 'scores.csv'];
 
 describe('softbench predict', () => {
+  it('fails where the records are too few for every split', async () => {
+    writeFileSync(join(folder, 'one.csv'), 'model,task,score\nm,t,0.5\n');
+    const { code, stdout, stderr } = await run(['--records', 'one.csv', '--predictors', 'mean']);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('needs at least two groups; the 1 records have 1.');
+  });
+
   it('prints how well predictors do, always beside the additive baseline, and what was not used', async () => {
     const { code, stdout, stderr } = await run([...records, '--split', 'L1,L4', '--predictors', 'svd', '--folds', '5']);
     expect(code).toBe(0);

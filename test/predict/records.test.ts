@@ -446,6 +446,7 @@ describe('mapping files', () => {
     ],
     [{ levels: ['task', 'model'] }, '{"a":1}', 'a holds no "model": keys and values are expected.'],
     [{}, '{"a":1}', 'The file is no list of objects.'],
+    [{}, '[]', 'The list is empty: there are no scores.'],
     [{}, '{', 'This is not valid JSON'],
   ])('say what is wrong with JSON: %j %s', async (mapping, content, message) => {
     await expect(mapped(mapping, content, 'scores.json')).rejects.toThrow(message);

@@ -215,8 +215,9 @@ function* dense(table: ScoreTable, coverage: number, leftOut: LeftOutCounter): S
       high = Math.max(high, score);
     }
     const name = subtasks[column]?.name ?? '';
-    if (high - low < 1e-9) leftOut.add('subtasks with the same score for every model', name, count);
-    else if (count < coverage * rows.length) leftOut.add('subtasks that few of the models have scores of', name, count);
+    if (high - low < 1e-9) leftOut.add('scores of subtasks with the same score for every model', name, count);
+    else if (count < coverage * rows.length)
+      leftOut.add('scores of subtasks that few of the models have scores of', name, count);
     else keptColumns.push(column);
   }
   const keptRows: number[] = [];
@@ -224,7 +225,8 @@ function* dense(table: ScoreTable, coverage: number, leftOut: LeftOutCounter): S
     if (row % 32 === 0) yield;
     const count = keptColumns.filter((column) => !Number.isNaN(scores[row * width + column])).length;
     if (count >= coverage * keptColumns.length && count > 0) keptRows.push(row);
-    else leftOut.add('models with scores of few subtasks', model, count);
+    // Whose scores are all of other columns that are left out, they are counted there.
+    else if (count > 0) leftOut.add('scores of models that have scores of few subtasks', model, count);
   }
   yield;
   const cells = keptRows.flatMap((row) => keptColumns.map((column) => row * width + column));

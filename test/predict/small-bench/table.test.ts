@@ -69,9 +69,9 @@ describe('the table of records', () => {
     expect(table.subtasks).toHaveLength(8);
     expect(table.rows.some(({ model }) => model === 'GPT 1')).toBe(false);
     const reasons = table.leftOut.map(({ reason }) => reason);
-    expect(reasons).toContain('subtasks with the same score for every model');
-    expect(reasons).toContain('subtasks that few of the models have scores of');
-    expect(reasons).toContain('models with scores of few subtasks');
+    expect(reasons).toContain('scores of subtasks with the same score for every model');
+    expect(reasons).toContain('scores of subtasks that few of the models have scores of');
+    expect(reasons).toContain('scores of models that have scores of few subtasks');
   });
 
   it('is refused where there is too little', () => {
