@@ -4,6 +4,8 @@ import type { TuningRecord } from '../../src/shared/results.ts';
 import { bounds, percent, shareInWords } from '../../webview/format.ts';
 import { codeBlock } from '../../webview/results/markdown.ts';
 import { tuningInWords } from '../../webview/results/tuning-words.ts';
+import { unfinishedInWords } from '../../webview/results/unfinished-words.ts';
+import { sampleRun } from '../runs/sample.ts';
 
 describe('figures', () => {
   it('has the digits that the interval supports, and a space that does not break', () => {
@@ -92,5 +94,40 @@ describe('a tuning curve in words', () => {
 describe('Markdown', () => {
   it('fences a text by more backticks than it holds', () => {
     expect(codeBlock('a ```` b')).toBe('`````text\na ```` b\n`````');
+  });
+});
+
+describe('unfinished runs in words', () => {
+  const words = (status: 'stopped' | 'failed', message: string | null, done: number, step: number): string => {
+    const file = { ...structuredClone(sampleRun()), id: 'r', created: '', updated: '', status };
+    file.settings.softPrompt = {
+      vectors: 10,
+      steps: 80,
+      batchSize: 8,
+      learningRate: 0.03,
+      init: 'vocabulary',
+      seed: 0,
+      validateEvery: 10,
+      validationItems: 32,
+    };
+    const run = message === null ? file : { ...file, message };
+    const tuning = (step === 0 ? [] : [{ kind: 'step', step }]) as TuningRecord[];
+    return unfinishedInWords({ run, label: 'soft-prompt', done, total: 24, tuning });
+  };
+
+  it('say how far the tuning came, or how many items are done', () => {
+    expect(words('stopped', 'Stopped. Finished items and steps are kept; run it again to resume.', 0, 10)).toBe(
+      'soft-prompt was stopped while its soft prompt was tuned, after step 10 of 80. Finished items and steps are kept; run it again to resume.',
+    );
+    expect(words('stopped', 'Stopped.', 7, 80)).toBe(
+      'soft-prompt was stopped after 7 of 24 items. Finished items are kept.',
+    );
+    expect(words('stopped', null, 0, 80)).toBe('soft-prompt was stopped after 0 of 24 items. Finished items are kept.');
+  });
+
+  it('keep what a failure says', () => {
+    expect(words('failed', 'The disk is full.', 0, 0)).toBe(
+      'soft-prompt failed after 0 of 24 items. The disk is full.',
+    );
   });
 });

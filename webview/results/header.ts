@@ -12,6 +12,7 @@ import { importedMark } from '../imported.ts';
 import { visible } from '../text.ts';
 import { button } from '../ui.ts';
 import { columnName, columnsOf, type MarkedColumn } from './columns.ts';
+import { unfinishedInWords } from './unfinished-words.ts';
 
 export interface HeaderActions {
   live: boolean;
@@ -118,24 +119,11 @@ export class Header {
     this.#problem.hidden = view.problem === null && unfinished.length === 0;
     render(
       this.#problem,
-      [
-        view.problem,
-        unfinished.map(({ run, label, done, total }) => [run.id, label, run.status, run.message, done, total]),
-      ],
+      [view.problem, unfinished.map((column) => [column.run.id, column.run.status, unfinishedInWords(column)])],
       () => {
         const lines: Child[] = [];
         if (view.problem) lines.push(h('p', {}, visible(view.problem)));
-        else
-          for (const { run, label, done, total } of unfinished) {
-            const what = run.status === 'failed' ? 'failed' : 'was stopped';
-            lines.push(
-              h(
-                'p',
-                {},
-                `${visible(label)} ${what} after ${count(done)} of ${count(total)} items. ${visible(run.message ?? 'Finished items are kept.')}`,
-              ),
-            );
-          }
+        else lines.push(...unfinished.map((column) => h('p', {}, unfinishedInWords(column))));
         return [
           h(
             'div',
