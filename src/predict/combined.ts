@@ -109,7 +109,10 @@ async function fitPlaces(matrix: ScoreMatrix, pace: Pace): Promise<Places> {
   const rows = matrix.rows.size;
   const columns = matrix.columns.size;
   const { width, whole } = rowsWithSizes(matrix);
-  const likenesses = columns > widest ? [] : columnLikenesses(matrix.columnExamples);
+  const named = matrix.settingsInRows
+    ? matrix.columnExamples.map((column) => ({ ...column, shots: 0, mode: null }))
+    : matrix.columnExamples;
+  const likenesses = columns > widest ? [] : columnLikenesses(named);
   const target = (covariance: Float64Array): Float64Array => structureOf(covariance, width, likenesses, columns).target;
   const normal = columns > widest ? null : await fitNormal(whole, rows, width, { ...structured, target }, pace);
   const completion = normal ?? (await fitComponents(whole, rows, width, componentSettings, pace));

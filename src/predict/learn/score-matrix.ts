@@ -13,6 +13,8 @@ export interface ScoreMatrix {
   /** A configuration of each row and of each column. */
   rowExamples: Configuration[];
   columnExamples: Configuration[];
+  /** Whether a column has all settings: its example's is one of them. */
+  settingsInRows: boolean;
   /** [rows, columns]: standardised scores; NaN where there is none. Several records of a cell stand as their mean. */
   values: Float64Array;
   /** Of each column, over its known scores. */
@@ -130,6 +132,7 @@ export async function scoreMatrix(records: readonly ScoreRecord[], turn: Turn): 
     columns,
     rowExamples,
     columnExamples,
+    settingsInRows: isWide,
     values,
     mean,
     deviation,
