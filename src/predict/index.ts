@@ -22,6 +22,7 @@ export {
 export { type BenchmarkCosts, benchmarkCostSteps } from './next-costs.ts';
 export { binomial, ceilingSteps, noiseCeiling, simulatedCeiling } from './noise.ts';
 export { baseline, bestPredictor, predictorOf, predictors } from './predictors.ts';
+export { recordStamp } from './record-stamp.ts';
 export { combineTables, type RecordSources, readRecordFile, readRecords } from './records.ts';
 export { runRecords } from './run-records.ts';
 export {

@@ -1,12 +1,13 @@
 /** One table of records out of many sources, with what is not used and why. */
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join } from 'node:path';
+import { readFile, stat } from 'node:fs/promises';
+import { dirname, isAbsolute, join } from 'node:path';
 import type { RunFolder } from '../runs/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import { bigBenchRecords, isBigBenchResult } from './big-bench-records.ts';
 import { filteredRecords, type RecordFilters } from './filters.ts';
 import { LeftOutCounter } from './left-out.ts';
 import { emptyMapping, type Mapping, readMapping } from './mapping.ts';
+import { resultFilesIn } from './record-stamp.ts';
 import { runRecords } from './run-records.ts';
 import { readTable } from './table-files.ts';
 import { inTurns, turns } from './turn.ts';
@@ -55,12 +56,10 @@ export async function readRecordFile(file: string, mapping: Mapping = emptyMappi
   return readTable(file, mapping);
 }
 
-/** BIG-bench keeps `TASK/results/scores_MODEL.json`: thousands of files, which nobody names one by one. */
 async function readResultFolder(folder: string): Promise<RecordTable> {
-  const names = await readdir(folder, { recursive: true }).catch((cause: unknown) => {
+  const files = await resultFilesIn(folder).catch((cause: unknown) => {
     throw new HumanError('missing', 'The folder cannot be read.', { place: { file: folder }, cause });
   });
-  const files = names.filter((name) => /^scores_.*\.json$/i.test(basename(name))).sort();
   if (files.length === 0)
     throw new HumanError('bad-input', 'This is a folder without results of BIG-bench (scores_….json).', {
       place: { file: folder },
@@ -68,8 +67,7 @@ async function readResultFolder(folder: string): Promise<RecordTable> {
     });
   const leftOut = new LeftOutCounter();
   const records: RecordTable['records'] = [];
-  for (const name of files) {
-    const file = join(folder, name);
+  for (const file of files) {
     const value = await jsonOf(file);
     if (!isBigBenchResult(value)) {
       leftOut.add('files that are no results of BIG-bench', file);

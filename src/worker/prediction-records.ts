@@ -1,12 +1,12 @@
 /** Records of the places that the host names: files are read once as long as they stay the same. */
 import { createHash } from 'node:crypto';
-import { stat } from 'node:fs/promises';
 import { dirname, sep } from 'node:path';
 import {
   combineTables,
   inTurns,
   type RecordTable,
   readRecordFile,
+  recordStamp,
   runRecords,
   type ScoreRecord,
   stepwise,
@@ -89,12 +89,11 @@ export class RecordReader {
   }
 
   async #file(path: string): Promise<{ table: RecordTable; stamp: string; problem: string | null }> {
-    const info = await stat(path).catch(() => null);
-    if (!info) {
+    const stamp = await recordStamp(path);
+    if (stamp === null) {
       this.#files.delete(path);
       return { table: nothing, stamp: 'missing', problem: 'The file is not there.' };
     }
-    const stamp = `${info.size} ${info.mtimeMs}`;
     const known = this.#files.get(path);
     if (known?.stamp === stamp) return { ...known, problem: null };
     try {

@@ -1,5 +1,5 @@
 /** The prediction process as the host uses it: a process of its own, records from files, progress, stops. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -195,6 +195,44 @@ describe('the prediction process', () => {
     // What is random varies most and says nothing of the others.
     const least = next.rows.reduce((low, row) => (row.before < low.before ? row : low));
     expect([next.rows.at(-1)?.task, least.task]).toEqual([noisy, noisy]);
+  });
+
+  it('reads a source again where a file behind it has changed: a mapped table, a result in a folder', async () => {
+    const [mapping, mapped] = [join(folder, 'map.yaml'), join(folder, 'mapped.csv')];
+    await writeFile(mapping, 'table: mapped.csv\nfields: { model_name: M, task: T }\n');
+    await writeFile(mapped, 'M,T,score\na,b,0.5\n');
+    const results = join(folder, 'tasks', 'navigate', 'results');
+    await mkdir(results, { recursive: true });
+    const result = (model: string) =>
+      writeFile(
+        join(results, `scores_${model}.json`),
+        JSON.stringify({
+          model: { model_family: 'F', model_name: model },
+          scores: [
+            {
+              subtask_description: 'navigate',
+              number_of_shots: 0,
+              preferred_score: 'exact_str_match',
+              score_dict: { exact_str_match: 0.5 },
+            },
+          ],
+        }),
+      );
+    await result('1b');
+    const used = async () => {
+      const { sources } = await process.call.records({ storeFolders: [], files: [mapping, join(folder, 'tasks')] });
+      return sources.map((source) => [source.used, source.problem]);
+    };
+    expect(await used()).toEqual([
+      [1, null],
+      [1, null],
+    ]);
+    await writeFile(mapped, 'M,T,score\na,b,0.5\nc,b,0.25\n');
+    await result('2b');
+    expect(await used()).toEqual([
+      [2, null],
+      [2, null],
+    ]);
   });
 
   it('says what is missing: records, a predictor, a search', async () => {
