@@ -136,6 +136,7 @@ describe('the main job, by clicks in a VS Code window', function () {
     assert.ok((await textOf(why)).length > 20);
     await page.locator('.detail pre.output').waitFor();
     await page.locator('.detail', { hasText: 'Who had a hat?' }).waitFor();
+    await page.locator('.detail pre.output').scrollIntoViewIfNeeded();
     await workbench.screenshotInThemes('4-why-it-failed');
   });
 
