@@ -361,7 +361,7 @@ export class DetailPane {
         !this.#form &&
         h(
           'p',
-          { class: 'small', role: 'status' },
+          { class: 'small mark-change', role: 'status' },
           changeWords(last),
           ' ',
           button({ label: 'Undo', key: 'undo', onClick: () => void this.#undo() }),
