@@ -266,7 +266,7 @@ export class Workbench {
 
   /** Accepts the quick pick of several. */
   async acceptPicks(): Promise<void> {
-    await this.page.locator('.quick-input-widget .quick-input-action .monaco-button', { hasText: 'OK' }).click();
+    await this.page.locator('.quick-input-widget .monaco-button', { hasText: 'OK' }).click();
   }
 
   /** The dialog that waits for an answer. */
