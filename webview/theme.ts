@@ -20,26 +20,41 @@ const seriesColours = ['blue', 'orange', 'green', 'purple', 'red', 'yellow'] as 
 
 let probe: HTMLElement | null = null;
 
-/** A CSS colour expression (`var(--x, CanvasText)`) as the canvas needs it: resolved. */
-function resolve(expression: string): string {
+/** CSS colour expressions (`var(--x, CanvasText)`) as the canvas needs them: resolved, all at once. */
+function resolved(expressions: readonly string[]): Map<string, string> {
   if (!probe) {
     probe = document.createElement('span');
     probe.hidden = true;
     document.body.append(probe);
   }
-  probe.style.color = '';
-  probe.style.color = expression;
-  return getComputedStyle(probe).color;
+  const spans = expressions.map((expression) => {
+    const span = document.createElement('span');
+    span.style.color = expression;
+    return span;
+  });
+  probe.replaceChildren(...spans);
+  const found = new Map(spans.map((span, at) => [expressions[at] ?? '', getComputedStyle(span).color]));
+  probe.replaceChildren();
+  return found;
 }
+
+const named = (name: string): string => `var(--softbench-${name})`;
+const names = [
+  ...['foreground', 'muted', 'grid', 'background', 'series-F', 'series-S', 'series-K'],
+  ...['mode-zero-shot', 'mode-few-shot', 'mode-soft-prompt', 'mode-both'],
+];
+const seriesNames = seriesColours.map((name) => `var(--vscode-charts-${name})`);
 
 export function palette(): Palette {
   const forced = matchMedia('(forced-colors: active)').matches;
-  const colour = (name: string): string => resolve(forced ? 'CanvasText' : `var(--softbench-${name})`);
+  const colours = resolved(forced ? ['CanvasText', 'Canvas'] : [...names.map(named), ...seriesNames]);
+  const resolve = (expression: string): string => colours.get(forced ? 'CanvasText' : expression) ?? '';
+  const colour = (name: string): string => resolve(named(name));
   return {
     foreground: colour('foreground'),
     muted: colour('muted'),
     grid: forced ? 'transparent' : colour('grid'),
-    background: resolve(forced ? 'Canvas' : 'var(--softbench-background)'),
+    background: forced ? (colours.get('Canvas') ?? '') : colour('background'),
     modes: {
       'zero-shot': colour('mode-zero-shot'),
       'few-shot': colour('mode-few-shot'),
@@ -50,7 +65,7 @@ export function palette(): Palette {
     S: colour('series-S'),
     K: colour('series-K'),
     loss: colour('muted'),
-    series: seriesColours.map((name) => resolve(forced ? 'CanvasText' : `var(--vscode-charts-${name})`)),
+    series: seriesNames.map(resolve),
     font: getComputedStyle(document.body).fontFamily,
   };
 }

@@ -62,7 +62,9 @@ export class DrawnRows {
         spare.push(view);
         this.#drawn.delete(at);
       }
-    const { length, itemMarks: marks, places } = this.table;
+    const { itemMarks: marks, places } = this.table;
+    // In a table of one run, rows that come later are of other items.
+    const length = this.table.marks.length > 1 ? this.table.length : 0;
     const fresh = document.createDocumentFragment();
     let active: HTMLElement | null = null;
     for (let at = first; at < last; at++) {
@@ -86,7 +88,7 @@ export class DrawnRows {
           fresh.append(view.element);
         }
         const row = this.table.row(id);
-        view.show(row, at, { selected, startsItem, siblings: this.table.ofItem(row.record.index) });
+        view.show(row, at, { selected, startsItem, siblings: this.table.siblingsOf(id) });
         drawn = { view, id, selected, startsItem, length, marks };
         this.#drawn.set(at, drawn);
       }

@@ -9,7 +9,7 @@ import { columnName } from './columns.ts';
 import { likelihoodText } from './likelihood-text.ts';
 import { likelihoodMargin } from './margins.ts';
 import { markGlyph } from './mark-glyph.ts';
-import type { Row } from './rows.ts';
+import type { Row, Sibling } from './rows.ts';
 import type { SortKey } from './sorting.ts';
 
 interface ItemColumn {
@@ -22,9 +22,9 @@ interface ItemColumn {
   usual: boolean;
   /** In a narrow table columns with a low number stay the longest. */
   importance: number;
-  cell(row: Row, siblings: readonly Row[]): Child[];
+  cell(row: Row, siblings: readonly Sibling[]): Child[];
   /** Where the cell is more than text: what it shows, so that it stays as it is for another row that shows the same. */
-  shows?(row: Row, siblings: readonly Row[]): string;
+  shows?(row: Row, siblings: readonly Sibling[]): string;
 }
 
 const none = (): HTMLElement => h('span', { class: 'muted' }, '–');

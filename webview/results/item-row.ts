@@ -2,7 +2,7 @@
 import { type Child, h, present } from '../dom.ts';
 import { filterKeys } from './filter-keys.ts';
 import { columnOf, type ItemColumnName, type Layout } from './item-columns.ts';
-import type { Row } from './rows.ts';
+import type { Row, Sibling } from './rows.ts';
 import type { Sorting, SortKey } from './sorting.ts';
 
 /** Heads of the columns; a click on one sorts. */
@@ -31,8 +31,8 @@ interface RowLook {
   selected: boolean;
   /** Draws a line above: the row before is of another item. */
   startsItem: boolean;
-  /** The item's rows in all runs. */
-  siblings: readonly Row[];
+  /** The item's rows in all runs, itself too. */
+  siblings: readonly Sibling[];
 }
 
 /** A row of the table as elements, which show one row after the other: making them anew costs more than rewriting them. */

@@ -70,6 +70,12 @@ export class ItemsSection {
     if (this.table.fold(() => performance.now() > until) < this.table.length) this.#foldSoon();
   }, 30);
   #continuing: ReturnType<typeof setTimeout> | undefined;
+  /**
+   * Where the table stands and how large it is, as its events told: asking the elements while rows are drawn would have
+   * the whole page laid out each time.
+   */
+  #top = 0;
+  #size = { width: 0, height: 0, head: 0 };
 
   constructor(
     private readonly table: RowTable,
@@ -122,6 +128,7 @@ export class ItemsSection {
     this.#grid.addEventListener(
       'scroll',
       () => {
+        this.#top = this.#grid.scrollTop;
         this.#drawSoon();
         this.on.stateChanged();
       },
@@ -135,6 +142,8 @@ export class ItemsSection {
       this.#selectAt(Number(at));
     });
     new ResizeObserver(() => {
+      const { clientWidth, clientHeight } = this.#grid;
+      this.#size = { width: clientWidth, height: clientHeight, head: this.#head.offsetHeight };
       this.#layOut(false);
       this.#drawSoon();
     }).observe(this.#grid);
@@ -146,7 +155,7 @@ export class ItemsSection {
       filter: this.#bar.text,
       sorting: this.#sorting,
       selected: this.#selected,
-      scroll: this.#grid.scrollTop,
+      scroll: this.#top,
       columns: this.#chosen,
     };
   }
@@ -260,7 +269,7 @@ export class ItemsSection {
 
   /** Chooses the columns that fit, and makes their heads anew where something about them has changed. */
   #layOut(always: boolean): void {
-    const layout = layoutOf(this.#chosen, this.#grid.clientWidth || 1000);
+    const layout = layoutOf(this.#chosen, this.#size.width || 1000);
     if (!always && layout.template === this.#layout.template) return;
     this.#layout = layout;
     this.#grid.style.setProperty('--grid-columns', layout.template);
@@ -312,22 +321,31 @@ export class ItemsSection {
     // For benches and tests: which filter these rows are of.
     if (isWhole) this.#grid.dataset.filter = this.#bar.text;
     this.#grid.setAttribute('aria-rowcount', String(length + 1));
-    this.#body.style.blockSize = `${Math.min(tallest, length * rowHeight)}px`;
+    const tall = Math.min(tallest, length * rowHeight);
+    this.#body.style.blockSize = `${tall}px`;
+    // A shorter table cannot stand as low; its event comes later.
+    this.#top = Math.min(this.#top, Math.max(0, tall + this.#size.head - this.#size.height));
     if (anchor) {
       const at = this.#placeOf(anchor.key);
-      if (at >= 0) this.#grid.scrollTop = this.#offset(at) + anchor.shift;
+      if (at >= 0) this.#scrollTo(this.#offset(at) + anchor.shift);
     } else if (byUser) {
       const at = this.#placeOf(this.#selected);
-      this.#grid.scrollTop = at < 0 ? 0 : Math.max(0, this.#offset(at) - 3 * rowHeight);
+      this.#scrollTo(at < 0 ? 0 : Math.max(0, this.#offset(at) - 3 * rowHeight));
     }
     // As soon as the rows reach as far.
     if (this.#pendingScroll !== null && this.#pendingScroll <= length * rowHeight) {
-      this.#grid.scrollTop = this.#pendingScroll;
+      this.#scrollTo(this.#pendingScroll);
       this.#pendingScroll = null;
     }
     this.#draw();
     this.#foldSoon();
     this.on.stateChanged();
+  }
+
+  #scrollTo(top: number): void {
+    if (top === this.#top) return;
+    this.#grid.scrollTop = top;
+    this.#top = this.#grid.scrollTop;
   }
 
   /** Pixels per row of scrolling: `rowHeight`, but for tables that are too tall for a browser. */
@@ -341,7 +359,7 @@ export class ItemsSection {
 
   /** The first row in sight, so that a live update does not move what the user reads. At the top, new rows may show. */
   #anchor(): { key: string; shift: number } | null {
-    const top = this.#grid.scrollTop;
+    const top = this.#top;
     if (top < 1) return null;
     const at = Math.floor(top / this.#pitch());
     // After a change of the columns the numbers mean other rows.
@@ -353,10 +371,10 @@ export class ItemsSection {
     const row = this.#rowAt(at);
     if (!row) return;
     this.#selected = keyOf(row);
-    const view = this.#grid.clientHeight - this.#head.offsetHeight;
+    const view = this.#size.height - this.#size.head;
     const top = this.#offset(at);
-    if (top < this.#grid.scrollTop) this.#grid.scrollTop = top;
-    else if (top + rowHeight > this.#grid.scrollTop + view) this.#grid.scrollTop = top + rowHeight - view;
+    if (top < this.#top) this.#scrollTo(top);
+    else if (top + rowHeight > this.#top + view) this.#scrollTo(top + rowHeight - view);
     this.#draw();
     this.on.select(row, true);
     this.on.stateChanged();
@@ -364,7 +382,7 @@ export class ItemsSection {
 
   #key(event: KeyboardEvent): void {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const page = Math.max(1, Math.floor(this.#grid.clientHeight / rowHeight) - 2);
+    const page = Math.max(1, Math.floor(this.#size.height / rowHeight) - 2);
     const moves: Record<string, () => void> = {
       j: () => this.step(1),
       ArrowDown: () => this.step(1),
@@ -392,8 +410,8 @@ export class ItemsSection {
   #draw(): void {
     if (this.#generation !== this.table.generation) return;
     const pitch = this.#pitch();
-    const top = this.#grid.scrollTop;
-    const visibleRows = Math.ceil(this.#grid.clientHeight / rowHeight);
+    const top = this.#top;
+    const visibleRows = Math.ceil(this.#size.height / rowHeight);
     // Compressed scrolling puts the rows at their own pitch around the place in sight.
     const base = pitch === rowHeight ? 0 : top - (top / pitch) * rowHeight;
     const active = this.#rows.draw({

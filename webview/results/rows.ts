@@ -33,6 +33,9 @@ export interface Row {
   marked: MarkedItem | null;
 }
 
+/** A row as other rows of its item show it. */
+export type Sibling = Pick<Row, 'run' | 'mark' | 'verdict'>;
+
 /** Names a row across updates. */
 export const keyOf = (row: { run: string; record: { index: number } }): string => `${row.record.index}\n${row.run}`;
 
@@ -344,6 +347,16 @@ export class RowTable {
       const { index, flags } = part.packed;
       for (let at = 0; at < index.length; at++) yield judgedRow(flags[at] ?? 0, index[at] ?? 0, part.rare.get(at));
     }
+  }
+
+  /** The same without the records: of rows that are drawn. */
+  siblingsOf(id: number): Sibling[] {
+    const place = this.places[id] ?? 0;
+    return this.#rowOf.flatMap((rows, order): Sibling[] => {
+      const sibling = (rows[place] ?? 0) - 1;
+      const mark = this.marks[order];
+      return sibling < 0 || !mark ? [] : [{ run: mark.run, mark, verdict: this.verdictOf(sibling) }];
+    });
   }
 
   /** The records of a run, made now, in the order they came. */
