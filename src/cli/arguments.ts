@@ -1,7 +1,7 @@
 /** Options of the command line: one table a command, from which both the reading and the help are made. */
 import { parseArgs } from 'node:util';
 import { asError, HumanError } from '../shared/errors.ts';
-import { lmEvalOptions } from './lm-eval-options.ts';
+import { lmEvalLetters, lmEvalOptions } from './lm-eval-options.ts';
 
 export interface Option {
   /**
@@ -55,15 +55,16 @@ export function readArguments(command: string, options: Options, argv: readonly 
       throw wrong(`--${unclear} needs a value. One that begins with a dash is written --${unclear}=-1.`);
     const missing = /^Option '(?:-\w, )?--([\w-]+)[^']*' argument missing/.exec(message)?.[1];
     if (missing !== undefined) throw wrong(`--${missing} needs a value.`);
-    const unknown = /^Unknown option '--?([^']+)'/.exec(message)?.[1];
+    const [, dashes = '', unknown] = /^Unknown option '(--?)([^']+)'/.exec(message) ?? [];
     if (unknown === undefined) throw wrong(oneLine(message));
-    const instead = lmEvalOptions.get(unknown.replaceAll('-', '_'));
+    const theirs = dashes === '-' ? lmEvalLetters.get(unknown) : unknown.replaceAll('-', '_');
+    const instead = theirs === undefined ? undefined : lmEvalOptions.get(theirs);
     if (instead !== undefined)
-      throw new HumanError('bad-input', `There is no option "--${unknown}" of lm-evaluation-harness here.`, {
+      throw new HumanError('bad-input', `There is no option "${dashes}${unknown}" of lm-evaluation-harness here.`, {
         todo: instead,
       });
-    const near = nearest(unknown, Object.keys(options));
-    throw wrong(`There is no option "--${unknown}".${near ? ` Did you mean "--${near}"?` : ''}`);
+    const near = dashes === '-' ? null : nearest(unknown, Object.keys(options));
+    throw wrong(`There is no option "${dashes}${unknown}".${near ? ` Did you mean "--${near}"?` : ''}`);
   }
   const text = (name: string): string | undefined => {
     const value = values[name];

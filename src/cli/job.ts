@@ -30,14 +30,25 @@ export const jobOptions = {
     short: 'm',
     help: 'model folder (Hugging Face layout with an ONNX file), or the id of a downloaded model',
   },
-  tasks: { type: 'text', value: 'LIST', help: 'more benchmark files, separated by commas; all run in order' },
+  tasks: {
+    type: 'text',
+    value: 'LIST',
+    short: 't',
+    help: 'more benchmark files, separated by commas; all run in order',
+  },
   models: { type: 'text', value: 'LIST', help: 'more models, separated by commas; each runs every benchmark' },
   modes: { type: 'text', value: 'LIST', help: `prompt modes, separated by commas: ${promptModes.join(', ')}` },
-  limit: { type: 'text', value: 'N', help: 'evaluate the first N items only, a share of them (0.1), or "all"' },
+  limit: {
+    type: 'text',
+    value: 'N',
+    short: 'L',
+    help: 'evaluate the first N items only, a share of them (0.1), or "all"',
+  },
   shots: { type: 'whole', least: 0, help: 'examples of few-shot mode' },
   batch_size: {
     type: 'text',
     value: 'N|auto',
+    short: 'b',
     help: 'rows that are computed together (default: auto, as many as help and memory holds); also --batch-size',
   },
   'batch-size': { type: 'text', value: 'N|auto', help: 'the same' },
@@ -176,7 +187,12 @@ export async function subjectsOf(args: Given): Promise<{ subjects: Subject[]; gr
   const { addressParts } = await import('../benchmark/index.ts');
   const absent = given.find((file) => !existsSync(addressParts(file).file));
   if (absent !== undefined)
-    throw new HumanError('missing', `There is no benchmark file ${absent}.`, { todo: 'Check the path.' });
+    throw new HumanError('missing', `There is no benchmark file ${absent}.`, {
+      // A name, as lm-evaluation-harness takes it.
+      todo: /\.\w+(?:#|$)/.test(absent)
+        ? 'Check the path.'
+        : 'Give the path of a file: tasks of lm-evaluation-harness are the YAML files in the folder lm_eval/tasks of its package.',
+    });
   if (args.flag('fresh') && args.text('resume') !== undefined)
     throw new HumanError('bad-input', '--fresh and --resume exclude each other.');
   const { files, groups } = await expandGroups(given);

@@ -79,6 +79,13 @@ describe('arguments', () => {
       ['evaluate', 'sums.yaml', '--model', 'm', '--resume', 'last'],
       'There is nothing to resume: no run of sums.yaml on m in zero-shot mode in ',
     ],
+    [
+      ['evaluate', 'sums.yaml', '-m', 'm', '-f', '5'],
+      'There is no option "-f" of lm-evaluation-harness here. Use --modes',
+    ],
+    [['evaluate', 'sums.yaml', '-m', 'm', '-y'], 'There is no option "-y". See'],
+    [['evaluate', 'sums.yaml', '-m', 'm', '--wandb_args', 'x'], 'Leave it out: runs are sent nowhere.'],
+    [['evaluate', '-t', 'sciq', '-m', 'm'], 'Give the path of a file: tasks of lm-evaluation-harness are'],
     [['runs', 'show', 'nothing'], 'There is no run or job "nothing"'],
   ])('%j is refused with exit code 2 and says why', async (args, message) => {
     const { code, stdout, stderr } = await softbench(args);
