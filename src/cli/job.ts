@@ -85,7 +85,11 @@ export const jobOptions = {
   fresh: { type: 'flag', help: 'run again what has been run before with the same settings, without cached responses' },
   ...cacheOptions,
   'no-generation': { type: 'flag', help: 'compare the likelihoods of candidates only, as lm-eval; generate nothing' },
-  predict_only: { type: 'flag', help: 'keep the outputs and score nothing; "softbench rescore" scores them later' },
+  predict_only: {
+    type: 'flag',
+    short: 'x',
+    help: 'keep the outputs and score nothing; "softbench rescore" scores them later',
+  },
   report: { type: 'text', value: 'FILE', help: 'write the results page as one HTML file' },
   ...datasetOptions,
   ...commonOptions,

@@ -34,7 +34,7 @@ export const lmEvalOptions: ReadonlyMap<string, string> = new Map([
 /** Its short options, by their letter. */
 export const lmEvalLetters: ReadonlyMap<string, string> = new Map([
   ['C', 'config'],
-  ['E', 'show_config'],
+  ['E', 'samples'],
   ['a', 'model_args'],
   ['c', 'use_cache'],
   ['f', 'num_fewshot'],
@@ -42,5 +42,4 @@ export const lmEvalLetters: ReadonlyMap<string, string> = new Map([
   ['s', 'log_samples'],
   ['v', 'verbosity'],
   ['w', 'write_out'],
-  ['x', 'check_integrity'],
 ]);
