@@ -29,6 +29,8 @@ export interface ListContent {
   live: boolean;
   /** Models whose benchmarks are folded out; kept by whoever owns the page. */
   opened: Set<string>;
+  /** Items of models that are good still, where only the order or the search has changed; kept like `opened`. */
+  made: WeakMap<RankedModel, HTMLElement>;
   open(model: string, task: string): void;
   toggle(group: string): void;
 }
@@ -118,7 +120,13 @@ function withoutItem({ model }: RankedModel, { table }: ListContent, { tasks, mo
   );
 }
 
-function modelItem(entry: RankedModel, content: ListContent, { tasks, mode }: RankedMode): HTMLElement {
+function modelItem(entry: RankedModel, content: ListContent, ranked: RankedMode): HTMLElement {
+  const made = content.made.get(entry) ?? makeItem(entry, content, ranked);
+  content.made.set(entry, made);
+  return made;
+}
+
+function makeItem(entry: RankedModel, content: ListContent, { tasks, mode }: RankedMode): HTMLElement {
   const { model, score, parts } = entry;
   const { state } = content;
   const [only] = parts;

@@ -2,7 +2,7 @@
  * The leaderboard, in the side panel and as an editor tab: models ranked by any mode and metric, on one benchmark or over
  * all. Narrow it is a list, wide a grid of models × benchmarks.
  */
-import { drawnWords, fewestBenchmarks } from '../../src/metrics/index.ts';
+import { drawnWords, fewestBenchmarks, type RankedModel } from '../../src/metrics/index.ts';
 import { asError } from '../../src/shared/errors.ts';
 import type { PromptMode } from '../../src/shared/modes.ts';
 import type {
@@ -237,6 +237,7 @@ class LeaderboardPage {
           live,
           likely: (model) => this.#likely.of(state.mode, model),
           opened: this.#opened,
+          made: this.#madeItems(),
           open: (model, task) => this.#do(this.#host.api.open({ model, task, mode: state.mode })),
           toggle: (group) => this.#toggle(group),
         }),
@@ -245,6 +246,14 @@ class LeaderboardPage {
     // For benches and tests: which search these models are of.
     this.#controls.dataset.search = state.search;
   }
+
+  /** Of the scores and the runs under way as they are now; an entry that ranks otherwise is another. */
+  #madeItems(): WeakMap<RankedModel, HTMLElement> {
+    const of = `${this.#version} ${this.#runningVersion}`;
+    if (this.#made.of !== of) this.#made = { of, items: new WeakMap() };
+    return this.#made.items;
+  }
+  #made = { of: '', items: new WeakMap<RankedModel, HTMLElement>() };
 
   #setControls(view: LeaderboardView, state: PageState): void {
     this.#task.set(

@@ -92,9 +92,13 @@ export function metricsOf({ cells }: LeaderboardView): string[] {
   return found;
 }
 
+const knownModes = new WeakMap<LeaderboardView['cells'], ReadonlySet<PromptMode>>();
+
 export function modesOf({ cells, running = [], predicted = [] }: LeaderboardView): PromptMode[] {
-  const present = new Set([...cells, ...running, ...predicted].map(({ mode }) => mode));
-  return promptModes.filter((mode) => present.has(mode));
+  const ofCells = knownModes.get(cells) ?? new Set(cells.map(({ mode }) => mode));
+  knownModes.set(cells, ofCells);
+  const others = new Set([...running, ...predicted].map(({ mode }) => mode));
+  return promptModes.filter((mode) => ofCells.has(mode) || others.has(mode));
 }
 
 export const rankColumn = (mode: PromptMode): string => `rank ${mode}`;

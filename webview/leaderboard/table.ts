@@ -64,6 +64,8 @@ const at = (model: string, task: string, mode: string): string => `${model}\n${t
 
 /** What is worked out of the cells once, for as long as they are the same: sorting and searching go on from there. */
 interface Index {
+  /** Models in the order they occur. */
+  models: Set<string>;
   /** Results by {@link at} and, in it, their figures by metric. */
   cells: Map<string, LeaderboardCell>;
   figures: Map<string, Map<string, Figure | null>>;
@@ -75,6 +77,7 @@ function indexOf({ cells }: LeaderboardView): Index {
   const known = indexes.get(cells);
   if (known) return known;
   const index: Index = {
+    models: new Set(cells.map(({ model }) => model)),
     cells: new Map(cells.map(({ model, task, mode, cell }) => [at(model, task, mode), cell])),
     figures: new Map(),
     ranked: new Map(),
@@ -102,11 +105,11 @@ export function benchmarkGroups(tasks: readonly string[]): Map<string, string> {
 export function tableOf(view: LeaderboardView, state: PageState): Table {
   const { metric, mode, besides } = state;
   const isHidden = { models: new Set(state.hiddenModels), benchmarks: new Set(state.hiddenBenchmarks) };
-  const allModels = [...new Set([...view.models.map(({ name }) => name), ...view.cells.map(({ model }) => model)])];
+  const index = indexOf(view);
+  const allModels = [...new Set([...view.models.map(({ name }) => name), ...index.models])];
   const models = allModels.filter((name) => !isHidden.models.has(name));
   const tasks = view.benchmarks.map(({ task }) => task).filter((task) => !isHidden.benchmarks.has(task));
   const modes = [mode, ...besides.toSorted((a, b) => byMode({ mode: a }, { mode: b }))];
-  const index = indexOf(view);
   const ranked = modes.map((each) => {
     const key = JSON.stringify([each, metric, state.task, models, tasks]);
     const known = index.ranked.get(key) ?? rankedMode(view, state, each, models, tasks);
