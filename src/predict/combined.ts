@@ -12,11 +12,11 @@ import { fitNormal, structured } from './learn/normal.ts';
 import { openPace, type Pace } from './learn/pace.ts';
 import { parts as allParts, type FittedPart, type ModelState, type Part } from './learn/parts.ts';
 import { rowsWithSizes, type ScoreMatrix, scoreMatrix } from './learn/score-matrix.ts';
-import { structureOf } from './learn/structure.ts';
+import { structureSteps } from './learn/structure.ts';
 import { dot } from './linear-algebra.ts';
 import { studyMlp } from './mlp.ts';
 import { directionSteps } from './small-bench/task-covariance.ts';
-import { inTurns, turns, turnsAt } from './turn.ts';
+import { inTurns, type Steps, turns, turnsAt } from './turn.ts';
 import type { Configuration, Predictor } from './types.ts';
 import { weighed } from './weighed.ts';
 
@@ -113,7 +113,9 @@ async function fitPlaces(matrix: ScoreMatrix, pace: Pace): Promise<Places> {
     ? matrix.columnExamples.map((column) => ({ ...column, shots: 0, mode: null }))
     : matrix.columnExamples;
   const likenesses = columns > widest ? [] : columnLikenesses(named);
-  const target = (covariance: Float64Array): Float64Array => structureOf(covariance, width, likenesses, columns).target;
+  function* target(covariance: Float64Array): Steps<Float64Array> {
+    return (yield* structureSteps(covariance, width, likenesses, columns)).target;
+  }
   const normal = columns > widest ? null : await fitNormal(whole, rows, width, { ...structured, target }, pace);
   const completion = normal ?? (await fitComponents(whole, rows, width, componentSettings, pace));
   const completed = new Float64Array(rows * width);

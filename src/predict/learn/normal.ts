@@ -20,9 +20,10 @@ export interface NormalSettings {
   /** Of the covariance to its target, in rows. */
   shrinkage: number;
   /**
-   * What it is drawn to, by the covariance [columns, columns] of the completed rows, anew in each round. Default: the identity.
+   * What it is drawn to, by the covariance [columns, columns] of the completed rows, anew in each round; in steps. Default: the
+   * identity.
    */
-  target?(covariance: Float64Array): Float64Array;
+  target?(covariance: Float64Array): Steps<Float64Array>;
   rounds: number;
 }
 
@@ -40,7 +41,7 @@ export async function fitNormal(
   values: Float64Array,
   rows: number,
   columns: number,
-  { shrinkage, rounds, target = () => identity(columns) }: NormalSettings,
+  { shrinkage, rounds, target }: NormalSettings,
   pace: Pace,
 ): Promise<Normal> {
   let mean = new Float64Array(columns);
@@ -75,7 +76,7 @@ export async function fitNormal(
         scatter[j * columns + i] = value;
       }
     if (pace.due()) await pace.pause();
-    const drawnTo = target(scatter);
+    const drawnTo = target ? await inTurns(target(scatter), turnsAt(pace)) : identity(columns);
     const share = shrinkage / (rows + shrinkage);
     covariance = scatter.map((value, at) => (1 - share) * value + share * (drawnTo[at] as number));
   }

@@ -4,7 +4,8 @@
  * the identity (Ledoit and Wolf 2004), a covariance keeps that a model is good at all tasks of one kind.
  */
 import { dot } from '../linear-algebra.ts';
-import { leadingDirections } from '../small-bench/task-covariance.ts';
+import { directionSteps } from '../small-bench/task-covariance.ts';
+import { atOnce, type Steps } from '../turn.ts';
 
 /** Components of the shared part. */
 const sharedComponents = 2;
@@ -26,22 +27,32 @@ export interface Structure {
  * @param covariance [width, width]; columns beyond those of the likenesses are alike to none
  * @param likenesses [columns, columns] each
  */
-export function structureOf(
+export const structureOf = (
   covariance: Float64Array,
   width: number,
   likenesses: readonly Float64Array[],
   columns: number,
-): Structure {
-  const shared = sharedPart(covariance, width);
+): Structure => atOnce(structureSteps(covariance, width, likenesses, columns));
+
+/** The same in steps. */
+export function* structureSteps(
+  covariance: Float64Array,
+  width: number,
+  likenesses: readonly Float64Array[],
+  columns: number,
+): Steps<Structure> {
+  const shared = sharedPart(covariance, width, yield* sharedDirectionSteps(covariance, width));
+  yield;
   const scale = Float64Array.from({ length: width }, (_, k) =>
     Math.sqrt(Math.max(leastRest, (covariance[k * width + k] as number) - (shared[k * width + k] as number))),
   );
   const correlation = (i: number, j: number): number =>
     ((covariance[i * width + j] as number) - (shared[i * width + j] as number)) /
     ((scale[i] as number) * (scale[j] as number));
-  const coefficients = leastSquares(likenesses, columns, correlation);
+  const coefficients = yield* leastSquares(likenesses, columns, correlation);
   const target = shared;
-  for (let i = 0; i < width; i++)
+  for (let i = 0; i < width; i++) {
+    yield;
     for (let j = 0; j <= i; j++) {
       let alike = i === j ? 1 : 0;
       if (i !== j && i < columns)
@@ -51,12 +62,16 @@ export function structureOf(
       target[i * width + j] = value;
       target[j * width + i] = value;
     }
+  }
   return { target, coefficients };
 }
 
 /** The leading eigenvectors of a covariance: what all columns share. */
 export const sharedDirections = (covariance: Float64Array, width: number): Float64Array[] =>
-  leadingDirections(covariance, width, width, Math.min(sharedComponents, width), directionRounds);
+  atOnce(sharedDirectionSteps(covariance, width));
+
+const sharedDirectionSteps = (covariance: Float64Array, width: number): Steps<Float64Array[]> =>
+  directionSteps(covariance, width, width, Math.min(sharedComponents, width), directionRounds);
 
 /** Σ λ v vᵀ over the leading eigenvectors v of a covariance, [width, width]. */
 export function sharedPart(
@@ -82,15 +97,16 @@ export function sharedPart(
  * Coefficients, at least 0 and with a sum of at most `mostAlike`, whose sum of likenesses is nearest to the correlations off
  * the diagonal: coordinate descent (the problem is convex; likenesses that are all the same share what belongs to them).
  */
-function leastSquares(
+function* leastSquares(
   likenesses: readonly Float64Array[],
   columns: number,
   correlation: (i: number, j: number) => number,
-): Float64Array {
+): Steps<Float64Array> {
   const count = likenesses.length;
   const system = new Float64Array(count * count);
   const right = new Float64Array(count);
-  for (let i = 0; i < columns; i++)
+  for (let i = 0; i < columns; i++) {
+    yield;
     for (let j = 0; j < i; j++) {
       const value = correlation(i, j);
       for (const [a, one] of likenesses.entries()) {
@@ -101,6 +117,7 @@ function leastSquares(
           system[a * count + b] = (system[a * count + b] as number) + by * (other[i * columns + j] as number);
       }
     }
+  }
   const out = new Float64Array(count);
   for (let round = 0; round < coefficientRounds; round++)
     for (let a = 0; a < count; a++) {
