@@ -24,7 +24,7 @@ import { TuningSection } from './tuning.ts';
 /** Items asked for at first. */
 const firstItems = 200;
 /** Characters of text that a later part should have: much more takes the host long, much less is mostly waiting. */
-const partCharacters = 3_000_000;
+const partCharacters = 2_000_000;
 const mostItems = 20_000;
 /** Parts asked for before those in front of them have come. */
 const partsAhead = 2;
