@@ -34,6 +34,7 @@ describe('groups and data from a hub, by clicks in a VS Code window', function (
     workbench = await Workbench.open({
       name: 'data',
       settings: { 'softbench.limit': items },
+      dialogs: true,
       env: { HF_ENDPOINT: hub.address, HF_HOME: join(outside.folder, 'hub'), HF_TOKEN: '' },
     });
   });

@@ -26,6 +26,8 @@ export interface WorkbenchOptions {
   settings?: Record<string, unknown>;
   /** Of the server and of the extensions. */
   env?: Record<string, string>;
+  /** Dialogs are shown. */
+  dialogs?: boolean;
 }
 
 export class Workbench {
@@ -38,7 +40,7 @@ export class Workbench {
   ) {}
 
   /** Opens a window with the packaged extension installed, on a copy of the examples. */
-  static async open({ name, settings = {}, env = {} }: WorkbenchOptions): Promise<Workbench> {
+  static async open({ name, settings = {}, env = {}, dialogs = false }: WorkbenchOptions): Promise<Workbench> {
     const home = process.env.SOFTBENCH_VSCODE_SERVER;
     const vsix = process.env.SOFTBENCH_TEST_VSIX;
     if (!home || !vsix)
@@ -51,6 +53,7 @@ export class Workbench {
       settings: { 'workbench.colorTheme': themes.light.id, 'editor.codeLens': true, ...settings },
       keybindings: [{ key: 'ctrl+alt+shift+k', command: 'softbench.test.killWorker' }],
       env: { ...env, SOFTBENCH_TEST: '1' },
+      dialogs,
     });
     const browser = await launchBrowser();
     try {
@@ -79,8 +82,9 @@ export class Workbench {
   /**
    * Loads the window again by its command. Unlike a window that is left by its address, VS Code then writes down what is
    * open; by itself it does so once a minute, and when the focus goes elsewhere.
+   * @param when what is waited for once the command needs no more than a key
    */
-  async reload(): Promise<void> {
+  async reload(when: () => Promise<unknown> = async () => {}): Promise<void> {
     await this.page.evaluate(() => document.documentElement.setAttribute('data-left', ''));
     const isLeft = async (): Promise<boolean> => (await this.page.locator('html[data-left]').count()) === 0;
     const box = this.page.locator('.quick-input-widget input.input');
@@ -90,17 +94,23 @@ export class Workbench {
     const accept = (dialog: Dialog): void => void dialog.accept().catch(() => {});
     this.page.on('dialog', accept);
     try {
-      await until('the window to be left', async () => {
-        try {
-          await this.page.keyboard.press('F1');
-          await box.fill(`>${title}`, { timeout: 5000 });
-          await row.waitFor({ timeout: 5000 });
-          await box.press('Enter', { timeout: 5000 });
-        } catch {
-          // The window may be gone already.
-        }
-        return until('another window', isLeft, 15).catch(() => false);
-      });
+      await until(
+        'the window to be left',
+        async () => {
+          try {
+            await this.page.keyboard.press('F1');
+            await box.fill(`>${title}`, { timeout: 5000 });
+            await row.waitFor({ timeout: 5000 });
+          } catch {
+            // The window may be gone already.
+            return isLeft().catch(() => false);
+          }
+          await when();
+          await box.press('Enter', { timeout: 5000 }).catch(() => {});
+          return until('another window', isLeft, 15).catch(() => false);
+        },
+        300,
+      );
     } finally {
       this.page.off('dialog', accept);
     }

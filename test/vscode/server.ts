@@ -39,6 +39,8 @@ export interface ServerOptions {
   settings?: Record<string, unknown>;
   /** The user's own key bindings. */
   keybindings?: { key: string; command: string }[];
+  /** Dialogs are shown and wait for an answer: as long as its test driver is there, VS Code refuses to show any. */
+  dialogs?: boolean;
   /** Added to the environment of the server and of its extension hosts. */
   env?: Record<string, string>;
   /** Where the server's own log goes. */
@@ -130,7 +132,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     '--without-connection-token',
     '--accept-server-license-terms',
     '--disable-workspace-trust',
-    '--enable-smoke-test-driver',
+    ...(options.dialogs ? [] : ['--enable-smoke-test-driver']),
     '--telemetry-level',
     'off',
   ]);
