@@ -2,6 +2,8 @@
 //
 //   --predictor NAME    the predictor that lists are measured with besides (default: mlp)
 //   --subtasks N        of the made records (default: 313)
+//   --searches LIST     some of the searches (default: all)
+//   --budgets LIST      sizes of the lists of made records (default: 4,8,16,24,32,42)
 //   --json FILE         write the figures too
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,6 +17,7 @@ const { values: options } = parseArgs({
     predictor: { type: 'string', default: 'mlp' },
     subtasks: { type: 'string', default: '313' },
     searches: { type: 'string', default: 'all' },
+    budgets: { type: 'string', default: '4,8,16,24,32,42' },
     json: { type: 'string' },
   },
 });
@@ -162,7 +165,7 @@ if (chosen.includes('made'))
     'made',
     'Made records',
     product.syntheticRecords({ subtasks: Number(options.subtasks) }).records,
-    [4, 8, 16, 24, 32, 42],
+    options.budgets.split(',').map(Number),
     300,
   );
 if (chosen.includes('bbh')) await curve('bbh', 'BIG-bench Hard (ObsScaling)', await bbh(), [2, 4, 8, 12, 16, 24], 300);
