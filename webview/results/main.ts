@@ -42,7 +42,10 @@ interface PageState {
   shared: { filters?: unknown };
   /** Label of the column that gains are told against. */
   base: string | null;
+  /** Pixels that the page is scrolled by. */
   scroll: number;
+  /** Where in the window the items begin, if that is in it or above: what stands in front of them may change its height. */
+  itemsAt?: number | null;
 }
 
 class ResultsPage {
@@ -173,16 +176,16 @@ class ResultsPage {
   }
   readonly #toast = h('div', { class: 'toast', role: 'status' });
   /** Where the page stood before it was hidden or closed. */
-  #pendingScroll: number | null = null;
+  #pendingScroll: Pick<PageState, 'scroll' | 'itemsAt'> | null = null;
 
   async start(): Promise<void> {
     this.#state.hidden = false;
     this.#state.replaceChildren(...reading('Loading results'));
     try {
       const [view, saved] = await Promise.all([this.#host.api.view(), this.#host.api.loadState().catch(() => null)]);
-      const { items, shared, base, scroll } = (saved ?? {}) as Partial<PageState>;
+      const { items, shared, base, scroll, itemsAt = null } = (saved ?? {}) as Partial<PageState>;
       if (typeof base === 'string') this.#gains.base = base;
-      if (typeof scroll === 'number') this.#pendingScroll = scroll;
+      if (typeof scroll === 'number') this.#pendingScroll = { scroll, itemsAt };
       this.#itemTable.memory = shared?.filters;
       if (items) this.#itemTable.restore(items);
       this.#setView(view);
@@ -304,9 +307,14 @@ class ResultsPage {
     this.#marked.update(this.#view);
     // The page has its height now.
     if (this.#pendingScroll !== null && this.#table.length > 0) {
-      window.scrollTo(0, this.#pendingScroll);
+      const { scroll, itemsAt } = this.#pendingScroll;
+      window.scrollTo(0, typeof itemsAt === 'number' ? window.scrollY + this.#itemsAt() - itemsAt : scroll);
       this.#pendingScroll = null;
     }
+  }
+
+  #itemsAt(): number {
+    return this.#itemTable.element.getBoundingClientRect().top;
   }
 
   #marksChanged(): void {
@@ -345,11 +353,13 @@ class ResultsPage {
 
   #save(): void {
     if (!this.#view) return;
+    const itemsAt = this.#itemsAt();
+    const place = { scroll: window.scrollY, itemsAt: itemsAt < window.innerHeight ? itemsAt : null };
     const state: PageState = {
       items: this.#itemTable.state,
       shared: { filters: this.#itemTable.memory },
       base: this.#gains.base,
-      scroll: this.#pendingScroll ?? window.scrollY,
+      ...(this.#pendingScroll ?? place),
     };
     this.#host.api.saveState({ state }).catch(() => {});
   }
