@@ -168,7 +168,14 @@ describe('the main job, by clicks in a VS Code window', function () {
     assert.match(rows[0] ?? '', /128/);
     assert.match(rows[1] ?? '', /127/);
     const shown = Number(/\d+/.exec(await textOf(page.locator('.detail h3')))?.[0]);
-    for (const run of runsIn(store())) {
+    // Of a mode that was tuned twice, because the page came late, the page shows the newest run.
+    const newest = new Map(
+      runsIn(store())
+        .sort((a, b) => (a.id < b.id ? -1 : 1))
+        .map((run) => [run.mode, run]),
+    );
+    assert.equal(newest.size, 3);
+    for (const run of newest.values()) {
       const kept = JSON.parse(readFileSync(join(run.folder, 'marks.json'), 'utf8')) as { marks: { index: number }[] };
       assert.deepEqual(
         kept.marks.map(({ index }) => index),
