@@ -123,8 +123,9 @@ async function generateBatches(
   const wanted = (queue[0]?.tokens.length ?? 0) + (settings.softPrompt?.vectors ?? 0) + settings.maxNewTokens;
   const cache = decoder.newCache(size, Math.min(wanted, contextLength ?? wanted), prefix, exact);
   const rows: Row[] = [];
-  // New prompts are read together once a good part of the batch is free: reading them one by one costs more.
-  const refill = Math.max(1, size >> 1);
+  // New prompts are read together once a quarter of the batch is free: one by one costs more runs, and rows that are free
+  // have each step read the weights for fewer.
+  const refill = Math.max(1, size >> 2);
   while (rows.length || queue.length) {
     throwIfCancelled(hooks.signal);
     const free = size - rows.length;
