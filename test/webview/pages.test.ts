@@ -222,6 +222,20 @@ describe.skipIf(!browserPath)('results page', () => {
     });
     await page.waitForTimeout(100);
     const top = () => page.evaluate(() => document.querySelector('.grid')?.scrollTop);
+    const itemsAt = () => page.locator('.items-section').evaluate((section) => section.getBoundingClientRect().top);
+    await page.locator('.items-section h2').evaluate((heading) => heading.scrollIntoView());
+    expect(await page.evaluate(() => window.scrollY)).toBeGreaterThan(0);
+    const at = await itemsAt();
+    // Another column, another line in each table above.
+    await page.evaluate((view) => window.scripted.send('viewChanged', view), {
+      ...data.view,
+      columns: [started.result, ...resultsData(10).view.columns.slice(1)],
+    });
+    await expect.poll(() => page.locator('table.scores tbody tr').count()).toBeGreaterThan(1);
+    await page.waitForTimeout(500);
+    expect(Math.abs((await itemsAt()) - at)).toBeLessThan(1);
+    await page.evaluate((view) => window.scripted.send('viewChanged', view), data.view);
+    await expect.poll(() => page.locator('table.scores tbody tr').count()).toBe(1);
     const heading = await page.locator('.detail h3').textContent();
     await page.evaluate(({ run, items }) => window.scripted.send('itemsAdded', { run, from: 140, items }), {
       run: full.result.run.id,

@@ -44,9 +44,12 @@ interface PageState {
   base: string | null;
   /** Pixels that the page is scrolled by. */
   scroll: number;
-  /** Where in the window the items begin, if that is in it or above: what stands in front of them may change its height. */
-  itemsAt?: number | null;
+  /** The part of the page that is looked at, and where in the window it begins: what stands above may change its height. */
+  part?: number;
+  partAt?: number;
 }
+
+const topOf = (element: Element): number => element.getBoundingClientRect().top;
 
 class ResultsPage {
   readonly #host: Host<ResultsPageApi>;
@@ -84,7 +87,7 @@ class ResultsPage {
     this.#host = openHost<ResultsPageApi, ResultsPageEvents>(
       'results',
       {
-        viewChanged: (view) => this.#setView(view),
+        viewChanged: (view) => this.#inPlace(() => this.#setView(view)),
         itemsAdded: ({ run, from, items }) => this.#addItems(run, from, packRows(items)),
       },
       embeddedResults,
@@ -176,16 +179,16 @@ class ResultsPage {
   }
   readonly #toast = h('div', { class: 'toast', role: 'status' });
   /** Where the page stood before it was hidden or closed. */
-  #pendingScroll: Pick<PageState, 'scroll' | 'itemsAt'> | null = null;
+  #pendingScroll: Pick<PageState, 'scroll' | 'part' | 'partAt'> | null = null;
 
   async start(): Promise<void> {
     this.#state.hidden = false;
     this.#state.replaceChildren(...reading('Loading results'));
     try {
       const [view, saved] = await Promise.all([this.#host.api.view(), this.#host.api.loadState().catch(() => null)]);
-      const { items, shared, base, scroll, itemsAt = null } = (saved ?? {}) as Partial<PageState>;
+      const { items, shared, base, scroll, part, partAt } = (saved ?? {}) as Partial<PageState>;
       if (typeof base === 'string') this.#gains.base = base;
-      if (typeof scroll === 'number') this.#pendingScroll = { scroll, itemsAt };
+      if (typeof scroll === 'number') this.#pendingScroll = { scroll, part, partAt };
       this.#itemTable.memory = shared?.filters;
       if (items) this.#itemTable.restore(items);
       this.#setView(view);
@@ -301,20 +304,36 @@ class ResultsPage {
   }
 
   #showFigures(): void {
-    if (!this.#view) return;
-    this.#gains.update(this.#view);
-    this.#causes.update(this.#view, this.#table);
-    this.#marked.update(this.#view);
+    const view = this.#view;
+    if (!view) return;
+    this.#inPlace(() => {
+      this.#gains.update(view);
+      this.#causes.update(view, this.#table);
+      this.#marked.update(view);
+    });
     // The page has its height now.
     if (this.#pendingScroll !== null && this.#table.length > 0) {
-      const { scroll, itemsAt } = this.#pendingScroll;
-      window.scrollTo(0, typeof itemsAt === 'number' ? window.scrollY + this.#itemsAt() - itemsAt : scroll);
+      const { scroll, part, partAt } = this.#pendingScroll;
+      const element = part === undefined ? undefined : this.#content.children[part];
+      if (scroll > 0 && element && partAt !== undefined) window.scrollBy(0, topOf(element) - partAt);
+      else window.scrollTo(0, scroll);
       this.#pendingScroll = null;
     }
   }
 
-  #itemsAt(): number {
-    return this.#itemTable.element.getBoundingClientRect().top;
+  /** What is looked at: the items once they are in the window, else the first part of the page that is. */
+  #lookedAt(): Element {
+    const items = this.#itemTable.element;
+    if (topOf(items) < window.innerHeight) return items;
+    return [...this.#content.children].find((part) => part.getBoundingClientRect().bottom > 0) ?? items;
+  }
+
+  /** Changes the page without moving what is looked at. */
+  #inPlace(change: () => void): void {
+    const part = window.scrollY > 0 ? this.#lookedAt() : null;
+    const before = part ? topOf(part) : 0;
+    change();
+    if (part) window.scrollBy(0, topOf(part) - before);
   }
 
   #marksChanged(): void {
@@ -353,8 +372,12 @@ class ResultsPage {
 
   #save(): void {
     if (!this.#view) return;
-    const itemsAt = this.#itemsAt();
-    const place = { scroll: window.scrollY, itemsAt: itemsAt < window.innerHeight ? itemsAt : null };
+    const part = this.#lookedAt();
+    const place = {
+      scroll: window.scrollY,
+      part: [...this.#content.children].indexOf(part),
+      partAt: topOf(part),
+    };
     const state: PageState = {
       items: this.#itemTable.state,
       shared: { filters: this.#itemTable.memory },
