@@ -298,14 +298,15 @@ export class Workbench {
 
   /**
    * The webview page that shows `selector`. Webviews are frames in frames; which of them is which, only their content
-   * tells. A page that does not come for so long comes when the window is loaded anew.
+   * tells. A page that does not come for so long (its frame waits for the service worker) comes when the window is loaded
+   * anew by its address, which begins afresh; the command "Reload Window" brings all frames back at once, and they wait.
    */
   async webview(selector: string): Promise<Frame> {
     try {
       return await this.#shown(selector, 45);
     } catch {
       note(`loaded the window again: there was no page with ${selector} within 45 s`);
-      await this.reload();
+      await this.load();
       return this.#shown(selector, 90);
     }
   }
