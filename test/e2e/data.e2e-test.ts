@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { HubServer } from '../hub/server.ts';
 import { until } from '../support/wait.ts';
 import { jsonLines, runsIn, temporaryFolder } from './program.ts';
-import { Workbench } from './workbench.ts';
+import { pictureFailures, Workbench } from './workbench.ts';
 
 const items = 8;
 const dataset = 'owner/who-had-a-hat';
@@ -15,8 +15,8 @@ describe('groups and data from a hub, by clicks in a VS Code window', function (
   let workbench: Workbench;
   let hub: HubServer;
   const outside = temporaryFolder();
-  const store = (): string => join(workbench.folder, '.softbench');
-  const benchmark = (name: string): string => join(workbench.folder, 'benchmarks', `${name}.yaml`);
+  const store = (): string => workbench.store;
+  const benchmark = (name: string): string => workbench.benchmark(name);
   const finished = (task: string) =>
     runsIn(store()).filter(({ id, status }) => id.includes(task) && status === 'finished');
 
@@ -38,10 +38,7 @@ describe('groups and data from a hub, by clicks in a VS Code window', function (
       env: { HF_ENDPOINT: hub.address, HF_HOME: join(outside.folder, 'hub'), HF_TOKEN: '' },
     });
   });
-  afterEach(async function () {
-    if (this.currentTest?.state === 'failed')
-      await workbench.screenshot(`failed-${this.currentTest.title.replace(/\W+/g, '-')}`);
-  });
+  pictureFailures(() => workbench);
   after(async () => {
     await workbench?.close();
     await hub?.stop();

@@ -5,7 +5,7 @@ import type { Frame, Locator } from 'playwright-core';
 import { until } from '../support/wait.ts';
 import { note } from '../vscode/report.ts';
 import { bundledModel, computed, example, jsonLines, runsIn, softbench, stepsOf, temporaryFolder } from './program.ts';
-import { Workbench } from './workbench.ts';
+import { pictureFailures, Workbench } from './workbench.ts';
 
 const textOf = async (locator: Locator): Promise<string> => (await locator.textContent()) ?? '';
 
@@ -29,15 +29,12 @@ describe('the main job, by clicks in a VS Code window', function () {
   this.timeout(600_000);
   let workbench: Workbench;
   const outside = temporaryFolder();
-  const store = (): string => join(workbench.folder, '.softbench');
+  const store = (): string => workbench.store;
 
   before(async () => {
     workbench = await Workbench.open({ name: 'main-job' });
   });
-  afterEach(async function () {
-    if (this.currentTest?.state === 'failed')
-      await workbench.screenshot(`failed-${this.currentTest.title.replace(/\W+/g, '-')}`);
-  });
+  pictureFailures(() => workbench);
   after(async () => {
     outside.remove();
     await workbench?.close();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Frame } from 'playwright-core';
 import { until } from '../support/wait.ts';
 import { computed, jsonLines, must, type RunOnDisk, runsIn, stepsOf, temporaryFolder } from './program.ts';
-import { Workbench } from './workbench.ts';
+import { pictureFailures, Workbench } from './workbench.ts';
 
 const items = 24;
 const task = 'stories_who_short';
@@ -34,9 +34,9 @@ describe('the window loaded anew in the middle of a run', function () {
   let workbench: Workbench;
   let page: Frame;
   const outside = temporaryFolder();
-  const store = (): string => join(workbench.folder, '.softbench');
-  const model = (): string => join(workbench.folder, 'models', 'stories260k');
-  const benchmark = (name: string): string => join(workbench.folder, 'benchmarks', `${name}.yaml`);
+  const store = (): string => workbench.store;
+  const model = (): string => workbench.model('stories260k');
+  const benchmark = (name: string): string => workbench.benchmark(name);
   const runOf = (mode: string, folder = store()): RunOnDisk => {
     const [run, ...others] = runsIn(folder).filter((each) => each.mode === mode);
     assert.ok(run && others.length === 0, `one run in the mode ${mode}, not ${others.length + (run ? 1 : 0)}`);
@@ -48,10 +48,7 @@ describe('the window loaded anew in the middle of a run', function () {
   before(async () => {
     workbench = await Workbench.open({ name: 'reload', settings: { 'softbench.limit': items } });
   });
-  afterEach(async function () {
-    if (this.currentTest?.state === 'failed')
-      await workbench.screenshot(`failed-${this.currentTest.title.replace(/\W+/g, '-')}`);
-  });
+  pictureFailures(() => workbench);
   after(async () => {
     outside.remove();
     await workbench?.close();

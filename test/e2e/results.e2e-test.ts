@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Frame } from 'playwright-core';
 import { until } from '../support/wait.ts';
 import { copyOf, jsonLines, must, type RunOnDisk, runsIn, temporaryFolder } from './program.ts';
-import { Workbench } from './workbench.ts';
+import { pictureFailures, Workbench } from './workbench.ts';
 
 interface Item {
   index: number;
@@ -55,9 +55,9 @@ describe('results, by clicks in a VS Code window', function () {
   this.timeout(600_000);
   let workbench: Workbench;
   const outside = temporaryFolder();
-  const store = (): string => join(workbench.folder, '.softbench');
-  const model = (name: string): string => join(workbench.folder, 'models', name);
-  const benchmark = (name: string): string => join(workbench.folder, 'benchmarks', `${name}.yaml`);
+  const store = (): string => workbench.store;
+  const model = (name: string): string => workbench.model(name);
+  const benchmark = (name: string): string => workbench.benchmark(name);
   const runOf = (mode: string, modelName: string): RunOnDisk => {
     const run = runsIn(store()).find((each) => each.mode === mode && each.folder.endsWith(`${modelName}-${mode}`));
     assert.ok(run, `a run of ${modelName}, ${mode}`);
@@ -68,10 +68,7 @@ describe('results, by clicks in a VS Code window', function () {
   before(async () => {
     workbench = await Workbench.open({ name: 'results', settings: { 'softbench.limit': items } });
   });
-  afterEach(async function () {
-    if (this.currentTest?.state === 'failed')
-      await workbench.screenshot(`failed-${this.currentTest.title.replace(/\W+/g, '-')}`);
-  });
+  pictureFailures(() => workbench);
   after(async () => {
     outside.remove();
     await workbench?.close();

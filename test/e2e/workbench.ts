@@ -128,6 +128,21 @@ export class Workbench {
     assert.deepEqual([...this.window.outside], [], 'the window asked for something outside this machine');
   }
 
+  /** Where the runs of the folder are kept. */
+  get store(): string {
+    return join(this.folder, '.softbench');
+  }
+
+  /** A benchmark file of the folder. */
+  benchmark(name: string): string {
+    return join(this.folder, 'benchmarks', `${name}.yaml`);
+  }
+
+  /** A model of the folder. */
+  model(name: string): string {
+    return join(this.folder, 'models', name);
+  }
+
   /** The extension's icon in the activity bar. */
   activityIcon(): Locator {
     return this.page.locator('.activitybar .action-item a[aria-label^="Softbench"]');
@@ -365,4 +380,12 @@ export class Workbench {
       await this.screenshot(`${name}-${kind}`);
     }
   }
+}
+
+/** In a `describe`: a picture of the window in which a test has failed. */
+export function pictureFailures(workbench: () => Workbench): void {
+  afterEach(async function () {
+    if (this.currentTest?.state === 'failed')
+      await workbench().screenshot(`failed-${this.currentTest.title.replace(/\W+/g, '-')}`);
+  });
 }
