@@ -30,23 +30,36 @@ export const serverFolder = () =>
   join(resolve(process.env.SOFTBENCH_VSCODE_CACHE ?? join(artifacts, 'vscode')), `server-${release.vscode}`);
 
 /**
- * Lets all webviews of a window share one service worker. This package serves them from one origin (desktop and web
- * VS Code give each kind its own), yet has each register its worker under an address with the webview's own id: each
- * then takes over from the last, waits for what that one has under way, and now and then for ever. The worker itself
- * needs the id for the workers of a page only, and ours have none.
+ * What is changed in the page of webviews. This package serves all of them from one origin (desktop and web VS Code give each
+ * kind its own), yet has each register its service worker under an address with the webview's own id: each then takes over
+ * from the last, waits for what that one has under way, and now and then for ever. So they share one; the worker itself needs
+ * the id for the workers of a page only, and ours have none. And a page asks the worker for its version once, which may be
+ * before the browser knows the page as one that can be answered: it asks until it is.
  */
+const webviewChanges = [
+  ['&id=${' + 'ID}', ''],
+  [
+    "\t\t\t\t\t\tcontroller.postMessage({ channel: 'version' });\n",
+    `\t\t\t\t\t\tconst ask = () => controller.postMessage({ channel: 'version' });
+\t\t\t\t\t\task();
+\t\t\t\t\t\tconst asking = setInterval(ask, 1000);
+\t\t\t\t\t\tnavigator.serviceWorker.addEventListener('message', () => clearInterval(asking), { once: true });
+`,
+  ],
+];
+
+/** Makes `webviewChanges` where they are not made yet, and lets the page's policy allow its script so. */
 export function shareServiceWorker(folder) {
   const page = join(folder, 'out', 'vs', 'workbench', 'contrib', 'webview', 'browser', 'pre', 'index.html');
   const before = readFileSync(page, 'utf8');
-  const own = '&id=${' + 'ID}';
   const scriptOf = (html) => /<script async type="module">([\s\S]*?)<\/script>/.exec(html)?.[1] ?? '';
   const hashOf = (html) => createHash('sha256').update(scriptOf(html)).digest('base64');
   // The browser takes the lines of a page as if they all ended with a line feed.
   const html = before.replaceAll('\r\n', '\n');
-  if (!scriptOf(html).includes(own)) return;
   if (!html.includes(hashOf(html)))
     throw new Error(`The script of ${page} is not the one that its policy allows. Look at shareServiceWorker().`);
-  const after = html.replace(own, '');
+  const after = webviewChanges.reduce((text, [from, to]) => text.replace(from, () => to), html);
+  if (after === html) return;
   const written = after.replace(hashOf(html), hashOf(after));
   writeFileSync(`${page}.${process.pid}`, written);
   renameSync(`${page}.${process.pid}`, page);
