@@ -22,14 +22,15 @@ function arcItem({ instruction, answer }) {
 }
 
 /**
- * Tasks, each by its data and its YAML. `items`: how many lm-eval evaluates with 0 and with 5 examples; Softbench
- * evaluates `more` times as many, so that reading the examples, which it does once, counts about as in a small run.
+ * Tasks, each by its data and its YAML. `items`: how many Softbench evaluates, a small run (`--limit 40`, `--limit 100`);
+ * `theirs`: how many of them lm-eval does with 0 and with 5 examples. Its batches share nothing, so that its items per
+ * second hardly depend on how many there are, and with 5 examples all of them would take it minutes.
  */
 const tasks = {
   gsm8k: {
     title: 'GSM8K, 64 new tokens',
-    items: { 0: 16, 5: 8 },
-    more: { 0: 1, 5: 4 },
+    items: 40,
+    theirs: { 0: 16, 5: 8 },
     files: ['gsm8k/train.jsonl', 'gsm8k/test.jsonl'],
     read: lines,
     yaml: `output_type: generate_until
@@ -41,8 +42,8 @@ metric_list: [{metric: exact_match, aggregation: mean, higher_is_better: true}]
   },
   boolq: {
     title: 'BoolQ, two choices of one token',
-    items: { 0: 64, 5: 16 },
-    more: { 0: 2, 5: 8 },
+    items: 100,
+    theirs: { 0: 100, 5: 16 },
     files: ['llm_adapters/boolq/train.json', 'llm_adapters/boolq/test.json'],
     read: (file) =>
       JSON.parse(readFileSync(file, 'utf8')).map(({ instruction, answer }) => ({
@@ -59,8 +60,8 @@ metric_list: [{metric: acc, aggregation: mean, higher_is_better: true}]
   },
   arc_easy: {
     title: 'ARC-Easy, answer texts',
-    items: { 0: 24, 5: 8 },
-    more: { 0: 2, 5: 8 },
+    items: 100,
+    theirs: { 0: 100, 5: 8 },
     files: ['llm_adapters/ARC-Easy/train.json', 'llm_adapters/ARC-Easy/test.json'],
     read: (file) =>
       JSON.parse(readFileSync(file, 'utf8'))
@@ -201,16 +202,15 @@ export async function evaluation(bench) {
     // Packed weights are written where many runs are ahead: not in what is measured.
     await own({ file: files.gsm8k, shots: 0, items: 8 });
     for (const shots of [0, 5])
-      for (const [name, { title, items, more }] of Object.entries(tasks)) {
+      for (const [name, { title, items, theirs: counts }] of Object.entries(tasks)) {
         if (some && !some.includes(`${name}_${shots}`)) continue;
         progress(`evaluation: ${title}, ${shots} examples`);
-        const count = Math.min(items[shots], most);
-        const request = { file: files[name], shots, items: count * more[shots] };
+        const request = { file: files[name], shots, items: Math.min(items, most) };
         const taken = { ours: [], theirs: [] };
         for (let round = 0; round < rounds; round++) {
           taken.ours.push(await own(request));
           if (!other) continue;
-          taken.theirs.push(await theirs({ task: `bench_${name}`, shots, items: count }));
+          taken.theirs.push(await theirs({ task: `bench_${name}`, shots, items: Math.min(counts[shots], most) }));
           // Before and after the other program: what else the machine does is then in both.
           taken.ours.push(await own(request));
         }

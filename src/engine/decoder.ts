@@ -376,7 +376,7 @@ export class Decoder {
     }
     cache?.append(from, counts, entriesOf(graph, outputs));
     if (!wanted.length) return [];
-    return distributionsOf(outputs, wanted.length, logits);
+    return distributionsOf(outputs, wanted, logits);
   }
 
   async close(): Promise<void> {

@@ -26,16 +26,17 @@ export const names = {
   softPromptPlaces: softPromptPlacesInput,
   /** int64 [rows, 2]: (row of the batch, position) pairs whose logits are wanted. */
   rows: 'softbench.rows',
-  /** int64 [rows]: tokens whose logit is wanted, one for each of `rows`. */
+  /** int64 [targets, 2]: (which of `rows`, token) pairs whose logit is wanted. */
   targets: 'softbench.targets',
   /** float32 [rows, vocabulary] */
   logits: 'softbench.logits',
   /** int64 [rows]: the most likely token. */
   token: 'softbench.token',
-  /** float32 [rows]: its logit, the target's logit, and the logarithm of the sum of exponentials of all. */
+  /** float32 [rows]: its logit, and the logarithm of the sum of exponentials of all. */
   maximum: 'softbench.maximum',
-  targetLogit: 'softbench.target_logit',
   logSumExp: 'softbench.log_sum_exp',
+  /** float32 [targets] */
+  targetLogit: 'softbench.target_logit',
 } as const;
 
 export interface InferenceGraph {
@@ -93,15 +94,19 @@ function blocksOf(vocabularySize: number | null): [blocks: number, block: number
 /** Gathers the wanted positions before the head and derives what decoding needs from their logits. */
 function answerRows(graph: Graph, signature: ModelSignature, opset: number): void {
   graph.inputs.push({ name: names.rows, dtype: 'int64', dims: ['softbench_rows', 2] });
-  graph.inputs.push({ name: names.targets, dtype: 'int64', dims: ['softbench_rows'] });
-  const logits = signature.logits.name;
+  graph.inputs.push({ name: names.targets, dtype: 'int64', dims: ['softbench_targets', 2] });
+  const { name: logits, dtype } = signature.logits;
   const head = headInput(graph, logits);
   const add = graph.add.bind(graph);
   let wanted = logits;
   if (head) head.inputs[0] = add('GatherND', [head.input(0), names.rows]);
   else wanted = add('GatherND', [logits, names.rows]);
-  // Also where the file's logits are float32 already: the name must be ours.
-  add('Cast', [wanted], { attributes: { to: 1 }, outputs: [names.logits] });
+  // A Cast that changes nothing would still copy them.
+  const producer = dtype === 'float32' ? graph.producers().get(wanted) : undefined;
+  if (producer) {
+    producer.outputs = producer.outputs.map((output) => (output === wanted ? names.logits : output));
+    graph.replaceUses(wanted, names.logits);
+  } else add('Cast', [wanted], { attributes: { to: 1 }, outputs: [names.logits] });
   const reduce = (operator: string, input: string, keepDims: 0 | 1, output?: string): string => {
     // Axes are an attribute before opset 13 (sum) and 18 (maximum), an input from then on.
     const attribute = opset < (operator === 'ReduceSum' ? 13 : 18);
@@ -120,10 +125,7 @@ function answerRows(graph: Graph, signature: ModelSignature, opset: number): voi
   const sums = block > 1 ? reduce('ReduceSum', add('Reshape', [terms, graph.int64s([0, blocks, block])]), 0) : terms;
   add('Add', [add('Log', [reduce('ReduceSum', sums, 0)]), names.maximum], { outputs: [names.logSumExp] });
   add('ArgMax', [names.logits], { attributes: { axis: -1, keepdims: 0 }, outputs: [names.token] });
-  // Opset 13 made the axes of Unsqueeze and Squeeze inputs; Reshape is the same everywhere.
-  const column = add('Reshape', [names.targets, graph.int64s([-1, 1])]);
-  const picked = add('GatherElements', [names.logits, column], { attributes: { axis: 1 } });
-  add('Reshape', [picked, graph.int64s([-1])], { outputs: [names.targetLogit] });
+  add('GatherND', [names.logits, names.targets], { outputs: [names.targetLogit] });
 }
 
 /** The Concat(past, new) along the time axis that makes a `present` output; null where the graph does otherwise. */
@@ -159,8 +161,8 @@ export function inferenceGraph(file: OnnxFile, signature: ModelSignature, { shar
     { name: names.logits, dtype: 'float32', dims: [rows, signature.vocabularySize] },
     { name: names.token, dtype: 'int64', dims: [rows] },
     { name: names.maximum, dtype: 'float32', dims: [rows] },
-    { name: names.targetLogit, dtype: 'float32', dims: [rows] },
     { name: names.logSumExp, dtype: 'float32', dims: [rows] },
+    { name: names.targetLogit, dtype: 'float32', dims: ['softbench_targets'] },
     ...cacheOutputs.map(({ output }) => ({
       name: output,
       dtype: cache?.dtype ?? ('float32' as const),

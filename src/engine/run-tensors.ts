@@ -139,22 +139,39 @@ function tokenFeeds(of: RunContext, run: Run): Record<string, OrtTensor> {
   return feeds;
 }
 
+/**
+ * Which distribution each wanted one is: a place goes through the head once, however many targets it has (four choices of
+ * a question begin with four tokens at one place).
+ */
+function placesOf(wanted: readonly Wanted[]): { first: Wanted[]; of: number[] } {
+  const first: Wanted[] = [];
+  const known = new Map<string, number>();
+  const of = wanted.map((want) => {
+    const key = `${want.row},${want.position}`;
+    const place = known.get(key) ?? first.push(want) - 1;
+    known.set(key, place);
+    return place;
+  });
+  return { first, of };
+}
+
 /** Rows and places of the wanted distributions, and their targets. */
 function wantedFeeds({ ort }: RunContext, run: Run): Record<string, OrtTensor> {
   const { wanted, softPrompt, softPromptAt } = run;
   const vectors = softPrompt?.vectors ?? 0;
-  const places = wanted.flatMap(({ row, position }) => {
+  const { first, of } = placesOf(wanted);
+  const places = first.flatMap(({ row, position }) => {
     const at = softPromptAt?.[row] ?? 0;
     return [row, position < 0 ? at + vectors - 1 : position < at ? position : position + vectors];
   });
+  const targets = wanted.flatMap(({ target }, index) => [of[index] ?? 0, target ?? 0]);
+  const pairs = (values: number[]): OrtTensor =>
+    new ort.Tensor('int64', BigInt64Array.from(values, BigInt), [values.length / 2, 2]);
   // An answer that nobody fetches: reductions of ONNX Runtime refuse tensors without rows, or give them wrong shapes.
-  const spare = wanted.length ? [] : [0];
-  const asked = wanted.length + spare.length;
-  const targets = [...wanted.map(({ target }) => target ?? 0), ...spare];
-  return {
-    [names.rows]: new ort.Tensor('int64', BigInt64Array.from([...places, ...spare, ...spare], BigInt), [asked, 2]),
-    [names.targets]: new ort.Tensor('int64', BigInt64Array.from(targets, BigInt), [asked]),
-  };
+  const spare = [0, 0];
+  return wanted.length
+    ? { [names.rows]: pairs(places), [names.targets]: pairs(targets) }
+    : { [names.rows]: pairs(spare), [names.targets]: pairs(spare) };
 }
 
 /** Names of the outputs that a run is asked for. */
@@ -186,26 +203,27 @@ export function entriesOf(graph: InferenceGraph, outputs: Outputs): Map<string, 
 }
 
 /** @throws HumanError('engine') where a probability is not a finite number */
-export function distributionsOf(outputs: Outputs, count: number, withLogits: boolean): Distribution[] {
+export function distributionsOf(outputs: Outputs, wanted: readonly Wanted[], withLogits: boolean): Distribution[] {
   const floats = (name: string): Float32Array => outputs[name]?.data as Float32Array;
   const token = outputs[names.token]?.data as BigInt64Array;
   const maximum = floats(names.maximum);
   const target = floats(names.targetLogit);
   const logSumExp = floats(names.logSumExp);
   const logits = withLogits ? floats(names.logits) : null;
-  const vocabulary = logits ? logits.length / count : 0;
-  return Array.from({ length: count }, (_, index) => {
-    const normaliser = logSumExp[index] ?? Number.NaN;
-    const logProbability = (maximum[index] ?? Number.NaN) - normaliser;
+  const { first, of } = placesOf(wanted);
+  const vocabulary = logits ? logits.length / first.length : 0;
+  return of.map((place, index) => {
+    const normaliser = logSumExp[place] ?? Number.NaN;
+    const logProbability = (maximum[place] ?? Number.NaN) - normaliser;
     if (!Number.isFinite(logProbability))
       throw new HumanError('engine', 'The model gave values that are not finite numbers (NaN or infinity).', {
         todo: 'A soft prompt with huge values or a half-precision export that overflows does this: try another export, or tune again with a lower learning rate.',
       });
     return {
-      token: Number(token[index] ?? 0n),
+      token: Number(token[place] ?? 0n),
       logProbability,
       targetLogProbability: (target[index] ?? Number.NaN) - normaliser,
-      logits: logits?.subarray(index * vocabulary, (index + 1) * vocabulary) ?? null,
+      logits: logits?.subarray(place * vocabulary, (place + 1) * vocabulary) ?? null,
       logSumExp: normaliser,
     };
   });

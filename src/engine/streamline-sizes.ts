@@ -45,7 +45,7 @@ export function inputDims(
     [signature.positionIds?.name ?? '', [batch, sequence]],
     [signature.attentionMask?.name ?? '', [batch, past + sequence]],
     [names.rows, [wanted, 2]],
-    [names.targets, [wanted]],
+    [names.targets, [wanted, 2]],
     [names.softPrompt, [vectors, null]],
     ...pasts.flatMap((name): [string, (number | null)[]][] => [
       [name, [batch, null, past, null]],

@@ -48,7 +48,7 @@ describe.each(folders)('%s', (name) => {
     const feeds: Record<string, OrtTensor> = {
       [signature.inputIds.name]: integers([batch, sequence], (at) => (at * 37) % 512),
       [names.rows]: integers([batch, 2], (at) => (at % 2 ? sequence - 1 : at >> 1)),
-      [names.targets]: integers([batch], (at) => at),
+      [names.targets]: integers([batch, 2], (at) => at >> 1),
     };
     if (signature.positionIds)
       feeds[signature.positionIds.name] = integers([batch, sequence], (at) => prefix + past + (at % sequence));
