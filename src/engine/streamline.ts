@@ -7,7 +7,8 @@
  * 2. nodes that compute the same become one;
  * 3. a rotation (rotary position embedding) becomes one node of ONNX Runtime's;
  * 4. a product with a transposed weight (a head that is tied to the embedding) reads the weight as it is, in place of a
- *    private copy that ONNX Runtime would make of it.
+ *    private copy that ONNX Runtime would make of it;
+ * 5. what guards a softmax against rows that see nothing goes (streamline-guards.ts).
  *
  * Decided by the graph alone; what differs in any way stays as it is.
  */
@@ -16,11 +17,13 @@ import type { ModelSignature } from '../model/index.ts';
 import { computationOf, type Graph, type GraphNode, smallTensorText, type Tensor } from '../onnx/index.ts';
 import { HumanError } from '../shared/errors.ts';
 import type { InferenceGraph } from './inference-graph.ts';
+import { prefixInput } from './shared-prefix.ts';
+import { takeGuards } from './streamline-guards.ts';
 import { Rotations } from './streamline-rotations.ts';
 import { inputDims, probes, SizeLists, takeSizes } from './streamline-sizes.ts';
 
 /** Names what comes out of here: to be changed with it, because such graphs are kept on disk. */
-export const streamlinedForm = 'streamlined 3';
+export const streamlinedForm = 'streamlined 4';
 
 /** 2: equal small constants and equal nodes become one. Nodes must be in order. */
 function mergeEqual(graph: Graph): void {
@@ -112,6 +115,8 @@ export function streamlined(found: InferenceGraph, signature: ModelSignature, { 
   graph.prune();
   mergeEqual(graph);
   const [first, second] = typed;
+  if (first && found.embedding !== null)
+    takeGuards(graph, first, [found.embedding, ...pasts, ...pasts.map(prefixInput)]);
   if (fused) readAcross(graph);
   if (fused && first && second)
     new Rotations(graph, first, second).merge(new SizeLists(graph, signature.inputIds.name, pasts[0]));

@@ -107,6 +107,19 @@ describe('what is left of a graph', () => {
     expect(operators('gemma-optimum', true).get('com.microsoft.FusedMatMul')).toBe(1);
   });
 
+  it.each([
+    'llama-optimum',
+    'gpt2-optimum',
+    'gemma-optimum',
+    'gptneox-optimum',
+    'cohere-optimum',
+    'llama-dynamo',
+    'gpt2-dynamo',
+    'qwen3moe-optimum',
+  ])('no softmax of %s is guarded', (name) => {
+    expect(operators(name, true).get('IsNaN')).toBeUndefined();
+  });
+
   it('without leave, rotations stay as they are', () => {
     expect(operators('llama-optimum', false).get('com.microsoft.RotaryEmbedding')).toBeUndefined();
   });
