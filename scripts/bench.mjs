@@ -16,7 +16,7 @@
 //   --python PYTHON          a Python with torch, transformers and peft; --hf: the model's PyTorch folder, default DIR
 //   --data DIR               for evaluate: a folder with GSM8K, BoolQ and ARC-Easy; --python needs lm-eval for it
 //   --tasks boolq_0,boolq_5  for evaluate: some of gsm8k, boolq, arc_easy with 0 and with 5 examples
-//   --items N                for evaluate: at most so many of lm-eval's items; for results-page: so many, default 100,000
+//   --items N                for evaluate: at most so many items; for results-page: so many, default 100,000
 //   --transformers-js DIR    a folder where @huggingface/transformers is installed, for decode and open
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
