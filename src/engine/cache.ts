@@ -52,7 +52,8 @@ export interface Prefix {
 export class KeyValueCache {
   readonly #buffers: Map<string, HeldTensor>;
   readonly #lengths: number[] = [];
-  readonly #maximum: number;
+  #rows: number;
+  #maximum: number;
   #capacity = 0;
 
   /**
@@ -61,7 +62,7 @@ export class KeyValueCache {
    */
   constructor(
     signature: CacheSignature,
-    readonly rows: number,
+    rows: number,
     longest: number,
     readonly exact: boolean,
     /** What all rows begin with: held once where `prefix.shared`, else copied into every row. */
@@ -77,7 +78,8 @@ export class KeyValueCache {
           todo: 'Export the model with optimum-cli export onnx --task text-generation-with-past.',
         },
       );
-    this.#maximum = exact ? longest : placesFor(longest, shapes);
+    this.#rows = rows;
+    this.#maximum = this.#placesFor(longest);
     try {
       this.#buffers = new Map(
         signature.tensors.map(({ past, heads, headSize }) => [
@@ -89,6 +91,22 @@ export class KeyValueCache {
       // RangeError: Array buffer allocation failed.
       throw runError(error, rows, this.#maximum);
     }
+  }
+
+  #placesFor(longest: number): number {
+    return this.exact ? longest : placesFor(longest, this.shapes);
+  }
+
+  /** Forgets its rows, to have room for others behind the same prefix; false where its memory does not suffice for them. */
+  reuse(rows: number, longest: number): boolean {
+    const maximum = this.#placesFor(longest);
+    for (const { heads, headSize, data } of this.#buffers.values())
+      if (data.length < rows * heads * maximum * headSize) return false;
+    this.#rows = rows;
+    this.#maximum = maximum;
+    this.#capacity = 0;
+    this.#lengths.length = 0;
+    return true;
   }
 
   /** Rows in use: 0 … count - 1. */
@@ -166,7 +184,7 @@ export class KeyValueCache {
     positions?: number,
   ): number {
     const row = this.count;
-    if (row >= this.rows) throw new Error('All rows of the cache are in use.');
+    if (row >= this.#rows) throw new Error('All rows of the cache are in use.');
     const length = positions ?? other?.length(from) ?? 0;
     this.reserve(length);
     this.#lengths.push(length);

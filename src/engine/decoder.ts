@@ -201,10 +201,24 @@ export class Decoder {
     };
   }
 
-  /** Room for `rows` rows of up to `longest` positions, the prefix counted, that all begin with `prefix`. */
-  newCache(rows: number, longest: number, prefix: Prefix | null = null, exact = this.exact): KeyValueCache {
+  /**
+   * Room for `rows` rows of up to `longest` positions, the prefix counted, that all begin with `prefix`. `free`: caches
+   * behind that prefix that are not used any more; one that is large enough is taken from them.
+   */
+  newCache(
+    rows: number,
+    longest: number,
+    prefix: Prefix | null = null,
+    exact = this.exact,
+    free: KeyValueCache[] = [],
+  ): KeyValueCache {
     if (!this.graph.cache) throw new Error('This graph has no KV cache.');
     const own = prefix?.shared ? longest - prefix.cache.length(0) : longest;
+    const at = free.findIndex((cache) => cache.reuse(rows, own));
+    const [found] = at < 0 ? [] : free.splice(at, 1);
+    if (found) return found;
+    // What is too small now would be for most of what comes.
+    free.pop();
     return new KeyValueCache(this.graph.cache, rows, own, exact, prefix, this.#row.shapes);
   }
 

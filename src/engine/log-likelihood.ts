@@ -60,6 +60,13 @@ interface Job extends ScoringContext, ScoringSettings {
   read: number;
 }
 
+/** What begins with one prefix. */
+interface GroupJob extends Job {
+  prefix: Prefix | null;
+  /** Caches behind the prefix that nothing goes on from any more. */
+  free: KeyValueCache[];
+}
+
 /** Stands for vector `at` of a soft prompt behind the context: no token's id. */
 const placeholder = (at: number): number => -1 - at;
 
@@ -151,18 +158,16 @@ async function scoreGroup(job: Job, group: PrefixGroup): Promise<void> {
   const prefix = alone ? await decoder.readPrefix(tokens, front, hooks.signal, exact) : null;
   const branches = group.nodes.flatMap((node) => branchesOf(node, group.length, costs));
   await scoreBranches(
-    job,
-    prefix,
-    null,
-    branches.map((branch) => ({ branch, row: 0 })),
+    { ...job, prefix, free: [] },
+    branches.map((branch) => ({ branch, parent: null })),
   );
   for (const inner of group.inner) await scoreGroup(job, inner);
 }
 
-/** A branch, and the row that it goes on from. */
+/** A branch, and the row that it goes on from; without one it goes on from the prefix. */
 interface Growing {
   branch: Branch;
-  row: number;
+  parent: { cache: KeyValueCache; row: number } | null;
 }
 
 /** What rows of one run must have in common. */
@@ -175,11 +180,12 @@ function shapeOf({ branch: { text, start, end } }: Growing, { scored, behind, ex
 }
 
 /**
- * Keys and values that rows beyond a batch's may take. What goes on from a batch's rows is mostly a few tokens each (the
- * choices of its questions): a run of them costs little more than reading the weights, so that one run is better than
- * three.
+ * Keys and values that rows beyond a batch's may take, and those that wait for what goes on from them. What goes on from a
+ * batch's rows is mostly a few tokens each (the choices of its questions): a run of them costs little more than reading
+ * the weights, so that one run for the choices of several batches is better than three for each. Fresh memory costs time
+ * too: three times as much was slower (ARC-Easy, SmolLM2-135M, 2 threads).
  */
-const mostForkBytes = 96e6;
+const mostForkBytes = 32e6;
 
 const lengthOf = ({ branch }: Growing): number => branch.end - branch.start;
 
@@ -207,30 +213,43 @@ function batchesOf(job: Job, branches: readonly Growing[], read: number): Growin
 }
 
 /**
- * Reads branches in batches, the longest first, each behind a row of `parents` or behind the prefix. `read`: new tokens of
- * the run that filled `parents`.
+ * Reads branches in batches, the longest first, each behind its parent or behind the prefix. `read`: new tokens of the
+ * largest run that filled parents.
  */
-async function scoreBranches(
-  job: Job,
-  prefix: Prefix | null,
-  parents: KeyValueCache | null,
-  branches: readonly Growing[],
-  read = 0,
-): Promise<void> {
-  const { decoder, exact, front } = job;
+async function scoreBranches(job: GroupJob, branches: readonly Growing[], read = 0): Promise<void> {
+  const { decoder, prefix, free, exact, front, costs } = job;
   const held = prefix?.shared ? prefix.cache.length(0) : 0;
+  let waiting = { forks: [] as Growing[], caches: [] as KeyValueCache[], bytes: 0, read: 0 };
+  const readForks = async (): Promise<void> => {
+    const { forks, caches, read: most } = waiting;
+    waiting = { forks: [], caches: [], bytes: 0, read: 0 };
+    if (forks.length) await scoreBranches(job, forks, most);
+    free.push(...caches);
+  };
   for (const batch of batchesOf(job, branches, read)) {
     throwIfCancelled(job.hooks.signal);
     const longest = Math.max(...batch.map(({ branch }) => branch.end)) + front;
-    const cache = decoder.newCache(batch.length, longest, prefix, exact);
-    for (const { branch, row } of batch)
-      if (parents) cache.addRow(parents, row, branch.start + front - held);
+    const cache = decoder.newCache(batch.length, longest, prefix, exact, free);
+    // Once for all rows: the memory is spaced by the longest.
+    if (!exact) cache.reserve(longest - held);
+    for (const { branch, parent } of batch)
+      if (parent) cache.addRow(parent.cache, parent.row, branch.start + front - held);
       else cache.addRow();
     await readBatch(job, cache, batch);
-    const forks = batch.flatMap(({ branch }, row) => branch.forks.map((fork) => ({ branch: fork, row })));
-    const most = Math.max(...batch.map(lengthOf));
-    await scoreBranches(job, prefix, cache, forks, batch.length * most);
+    const forks = batch.flatMap(({ branch }, row) =>
+      branch.forks.map((fork) => ({ branch: fork, parent: { cache, row } })),
+    );
+    if (!forks.length) {
+      free.push(cache);
+      continue;
+    }
+    waiting.forks.push(...forks);
+    waiting.caches.push(cache);
+    waiting.bytes += cache.bytes;
+    waiting.read = Math.max(waiting.read, batch.length * Math.max(...batch.map(lengthOf)));
+    if (!costs.widensForks || waiting.bytes >= mostForkBytes) await readForks();
   }
+  await readForks();
 }
 
 /** A place whose distribution is wanted, and the requests that it predicts a token of. */
