@@ -1,11 +1,12 @@
 /**
  * The best predictor: a mean of parts that see scores as a matrix of models by columns. What is missing of a model's row is
  * filled in by a normal distribution of rows; a Gaussian process over models and a forest a column learn from the filled rows.
- * What is no cell of the matrix (a task that nobody ran) is left to the additive predictor. In large tables the study's MLP
- * has the share that development records give it.
+ * What is no cell of the matrix (a task that nobody ran) is left to the additive predictor. In small tables the same is learned
+ * of the scores' angles too, and the study's MLP has a tenth; in large ones it has the share that development records give it.
  */
 import { Random } from '../shared/random.ts';
 import { fitAdditiveBySize } from './additive.ts';
+import { blended, onAngles } from './blend.ts';
 import { fitComponents } from './learn/components.ts';
 import { columnLikenesses } from './learn/likeness.ts';
 import { fitNormal, structured } from './learn/normal.ts';
@@ -93,7 +94,32 @@ export const combine = (name: string, title: string, parts: readonly Part[]): Pr
   },
 });
 
-export const combinedPredictor = weighed(combine('combined', 'combined', allParts), studyMlp);
+/** With fewer records than these a network says little more than their mean. */
+const leastForNetwork = 2000;
+/** Set with the ObsScaling records, where 0.05 and 0.15 do as well to a two thousandth of R². */
+const networkShare = 0.1;
+
+const named = { name: 'combined', title: 'combined' };
+const matrix = combine(named.name, named.title, allParts);
+/** The mean of what scores and their angles say: see docs/predict.md for what each adds. */
+const bothScales = blended(named, [
+  { predictor: matrix, weight: 0.5 },
+  { predictor: onAngles(matrix), weight: 0.5 },
+]);
+const withNetwork = blended(named, [
+  { predictor: bothScales, weight: 1 - networkShare },
+  { predictor: studyMlp, weight: networkShare },
+]);
+
+export const combinedPredictor = weighed(matrix, studyMlp, {
+  small: {
+    ...named,
+    fit: (records, options) => {
+      const count = records.length + (options.development?.length ?? 0);
+      return (count < leastForNetwork ? bothScales : withNetwork).fit(records, options);
+    },
+  },
+});
 
 interface Places {
   /** [columns, components] */

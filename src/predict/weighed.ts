@@ -7,15 +7,19 @@ import type { Predictor, ScoreRecord } from './types.ts';
 const leastRecords = 12_000;
 
 /**
- * `main` alone in small tables. In larger ones both learn from the training records, and the weights, from 0 to 1 with sum 1,
+ * `small`, by default `main` alone, in small tables. In larger ones both learn from the training records, and the weights, from 0 to 1 with sum 1,
  * are those of the least squared error on the development records, which are a ninth of the training records where none are given.
  */
-export function weighed(main: Predictor, other: Predictor, least = leastRecords): Predictor {
+export function weighed(
+  main: Predictor,
+  other: Predictor,
+  { least = leastRecords, small = main }: { least?: number; small?: Predictor } = {},
+): Predictor {
   return {
     ...main,
     async fit(records, options) {
       const { seed, development: given = [], progress, signal } = options;
-      if (records.length + given.length < least) return main.fit(records, options);
+      if (records.length + given.length < least) return small.fit(records, options);
       const { training, development } = withDevelopment(records, given, seed);
       const settings = (from: number) => ({
         seed,

@@ -164,6 +164,9 @@ describe('the window loaded anew in the middle of a run', function () {
     await workbench.reload();
     await tab.waitFor();
     page = await workbench.webview(title);
-    assert.equal(await page.locator('.filter-bar .filter-input').inputValue(), filter);
+    // The page asks for what it showed once it is there.
+    const shown = page.locator('.filter-bar .filter-input');
+    await until('the filter as it was', async () => (await shown.inputValue()) === filter);
+    await page.locator('.grid-body .grid-row').first().waitFor();
   });
 });

@@ -44,7 +44,7 @@ describe('weights of two predictors', () => {
     const main = off('main', (at) => (at % 2 ? -0.1 : 0.1));
     const other = off('other', (at) => (at % 2 ? 0.3 : -0.3));
     const errors = async (least: number) => {
-      const fitted = await weighed(main, other, least).fit(records, { seed: 0 });
+      const fitted = await weighed(main, other, { least }).fit(records, { seed: 0 });
       return fitted.predict(records).map((value, at) => Math.abs(value - (records[at]?.score ?? 0)));
     };
     expect(Math.max(...(await errors(records.length)))).toBeLessThan(1e-9);
