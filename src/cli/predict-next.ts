@@ -28,10 +28,14 @@ export async function proposeNext(given: Given, terminal: Terminal): Promise<num
   const { costOf, unit } = await predict.inTurns(predict.benchmarkCostSteps(records, runs), predict.turns(signal));
   const name = cell.configuration.model;
   const placed = placedBy(cell.configuration, records);
-  const { known, open, proposals } = await predict.nextBenchmarks(records, placed ? cell.configuration : name, {
-    cost: costOf,
-    signal,
-  });
+  const { known, open, proposals, caution } = await predict.nextBenchmarks(
+    records,
+    placed ? cell.configuration : name,
+    {
+      cost: costOf,
+      signal,
+    },
+  );
   if (terminal.json) {
     terminal.printJson({
       model: name,
@@ -41,6 +45,7 @@ export async function proposeNext(given: Given, terminal: Terminal): Promise<num
       known,
       open,
       costUnit: unit,
+      caution,
       proposals: proposals.map((one) => ({
         ...one.configuration,
         varianceRemoved: removed(one),
@@ -76,6 +81,7 @@ export async function proposeNext(given: Given, terminal: Terminal): Promise<num
   terminal.print(
     `Best first: variance of the model's other scores that knowing this one removes${hasCosts ? `, per cost (${unit})` : ''}; scores from 0 to 1.`,
   );
+  if (caution) terminal.print(caution);
   return exitCodes.done;
 }
 

@@ -34,7 +34,12 @@ export interface BenchmarkProposals {
   open: number;
   /** Largest reduction per cost first. */
   proposals: BenchmarkProposal[];
+  /** Why the figures may promise too much, as a sentence; null where there are models enough. */
+  caution: string | null;
 }
+
+/** Of fewer models than these, correlations of scores are mostly chance: at 10, two unrelated benchmarks correlate by ±0.33. */
+const leastModels = 10;
 
 /**
  * @param model name of a model of the records, or a configuration of one without records
@@ -87,6 +92,10 @@ export async function nextBenchmarks(
     known: columns - open.length,
     open: open.length,
     proposals: proposals.sort((a, b) => worth(b) - worth(a)),
+    caution:
+      rows < leastModels
+        ? `The records are of ${rows} models only: what one benchmark says of another is hardly known, and these figures promise too much.`
+        : null,
   };
 }
 

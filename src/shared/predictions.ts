@@ -216,6 +216,8 @@ export interface NextBenchmark {
   open: number;
   /** `minutes` as runs of this workspace took them, else `items`. */
   costUnit: string;
+  /** Why the figures may promise too much, as a sentence. */
+  caution: string | null;
   /** Best first: largest reduction of variance per cost. */
   rows: NextBenchmarkRow[];
   digest: string;

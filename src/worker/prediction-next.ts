@@ -26,12 +26,16 @@ export async function nextBenchmark(
   const turn = turns(hooks.signal);
   const { costOf, unit } = await inTurns(benchmarkCostSteps(records, runs), turn);
   const settingOf = await inTurns(settings(records), turn);
-  const { known, open, proposals } = await nextBenchmarks(records, name, { cost: costOf, signal: hooks.signal });
+  const { known, open, proposals, caution } = await nextBenchmarks(records, name, {
+    cost: costOf,
+    signal: hooks.signal,
+  });
   return {
     model: name,
     known,
     open,
     costUnit: unit,
+    caution,
     rows: proposals
       .slice(0, mostRows)
       .map(({ configuration: { task, subtask, shots, mode }, before, after, cost }) => ({

@@ -124,6 +124,7 @@ describe('softbench predict', () => {
     const words = await run(['--records', 'few.csv', '--next', '--model', 'Elm-7B']);
     expect(words.stdout).toContain('Elm-7B is not among the records. Taken for it: family Elm, 7 B parameters.');
     expect(words.stdout).toContain('0 benchmarks with a score');
+    expect(found.caution).toBe(null);
   });
 
   it('says where an interval need not hold', async () => {

@@ -124,6 +124,17 @@ describe('the next benchmark', () => {
     expect(variancesAfter(Float64Array.of(2), 1)).toEqual([{ before: 0, after: 0 }]);
   });
 
+  it('warns where models are few', async () => {
+    const of = async (models: number) => {
+      const rows = records(draws.slice(0, models)).filter(
+        ({ model, subtask }) => model !== 'model 0' || subtask === 'task 0',
+      );
+      return (await nextBenchmarks(rows, 'model 0')).caution;
+    };
+    expect(await of(3)).toContain('of 3 models only');
+    expect(await of(10)).toBe(null);
+  });
+
   it('is asked for of a model that is there', async () => {
     await expect(nextBenchmarks(records(draws.slice(0, 5)), 'none')).rejects.toThrow(
       'No record is of the model "none"',

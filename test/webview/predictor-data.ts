@@ -229,6 +229,7 @@ export function predictorView(): PredictorView {
       model: 'Gemma-160m',
       known: 3,
       open: 15,
+      caution: null,
       costUnit: 'items',
       rows: tasks.slice(0, 15).map((task, index) => ({
         task,

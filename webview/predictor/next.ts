@@ -82,6 +82,7 @@ function contentOf(next: NextBenchmark): Child[] {
       ` has scores on ${counted(next.known, 'task')}; ${counted(next.open, 'task')} are open. Run `,
       h('strong', {}, visible(nameOf(first))),
       ` next: it takes the typical error of the other open scores from ${pointsText(Math.sqrt(first.before))} to ${pointsText(Math.sqrt(first.after))} points${hasCosts ? ', the most for its cost' : ''}.`,
+      next.caution && ` ${next.caution}`,
     ),
     table(
       'Next benchmarks, best first',
