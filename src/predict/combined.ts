@@ -2,7 +2,7 @@
  * The best predictor: a mean of parts that see scores as a matrix of models by columns. What is missing of a model's row is
  * filled in by a normal distribution of rows; a Gaussian process over models and a forest a column learn from the filled rows.
  * What is no cell of the matrix (a task that nobody ran) is left to the additive predictor. In small tables the same is learned
- * of the scores' angles too, and the study's MLP has a tenth; in large ones it has the share that development records give it.
+ * of the scores' angles too, and the study's MLP has a share; in large ones it has the share that development records give it.
  */
 import { Random } from '../shared/random.ts';
 import { fitAdditiveBySize } from './additive.ts';
@@ -96,8 +96,11 @@ export const combine = (name: string, title: string, parts: readonly Part[]): Pr
 
 /** With fewer records than these a network says little more than their mean. */
 const leastForNetwork = 2000;
-/** Set with the ObsScaling records, where 0.05 and 0.15 do as well to a two thousandth of R². */
-const networkShare = 0.1;
+/**
+ * The more records, the more a network knows beside the matrix: its share grows to a third where development records decide
+ * (weighed.ts). Set with the ObsScaling records, where half or twice as much does as well to a thousandth of R².
+ */
+const recordsOfNetwork = 36_000;
 
 const named = { name: 'combined', title: 'combined' };
 const matrix = combine(named.name, named.title, allParts);
@@ -106,17 +109,18 @@ const bothScales = blended(named, [
   { predictor: matrix, weight: 0.5 },
   { predictor: onAngles(matrix), weight: 0.5 },
 ]);
-const withNetwork = blended(named, [
-  { predictor: bothScales, weight: 1 - networkShare },
-  { predictor: studyMlp, weight: networkShare },
-]);
+const withNetwork = (share: number): Predictor =>
+  blended(named, [
+    { predictor: bothScales, weight: 1 - share },
+    { predictor: studyMlp, weight: share },
+  ]);
 
 export const combinedPredictor = weighed(matrix, studyMlp, {
   small: {
     ...named,
     fit: (records, options) => {
       const count = records.length + (options.development?.length ?? 0);
-      return (count < leastForNetwork ? bothScales : withNetwork).fit(records, options);
+      return (count < leastForNetwork ? bothScales : withNetwork(count / recordsOfNetwork)).fit(records, options);
     },
   },
 });
