@@ -293,8 +293,11 @@ describe.skipIf(!browserPath)('tokens', () => {
 });
 
 describe.skipIf(!browserPath)('marks', () => {
-  const value = (page: Page, row: number) =>
-    page.locator('.marked-scores tbody tr').nth(row).locator('.number').allTextContents();
+  const value = async (page: Page, row: number) => {
+    const numbers = page.locator('.marked-scores tbody tr').nth(row).locator('.number');
+    await numbers.first().waitFor();
+    return await numbers.allTextContents();
+  };
 
   it('are set by a key, change the scores beside those of all items, and are undone', async () => {
     const all = data();
@@ -341,7 +344,7 @@ describe.skipIf(!browserPath)('marks', () => {
     const { page } = await open(all, { index: 3, mode: 'zero-shot' });
     expect((await value(page, 1))[0]).toBe('38');
     await page.locator('[data-key="leave-out-other"]').uncheck();
-    expect((await value(page, 1))[0]).toBe('39');
+    await expect.poll(async () => (await value(page, 1))[0]).toBe('39');
     // In the table: by their glyphs, and by the filter.
     await page.locator('[data-key="show-marked"]').click();
     await expect.poll(() => page.locator('.grid-body .grid-row').count()).toBe(6);
