@@ -61,18 +61,20 @@ describe.skipIf(!browserPath)('runs compared on a page', { timeout: 60_000 }, ()
   it('are named by what tells them apart; what makes them incomparable stands first', async () => {
     const { page, problems } = await session.open('results', { data: compared() });
     await page.locator('.grid-body .grid-row').first().waitFor();
-    expect(await page.locator('h2').first().textContent()).toBe('Runs compared');
+    await expect.poll(() => page.locator('h2').first().textContent()).toBe('Runs compared');
     const [alert, note] = await page.locator('.comparability').all();
-    expect(await alert?.getAttribute('role')).toBe('alert');
-    expect(await alert?.locator('p').textContent()).toBe('These runs are not comparable: prompts.');
-    expect(await note?.locator('p').textContent()).toBe('Compare these runs with care: items, version.');
+    await expect.poll(() => alert?.getAttribute('role')).toBe('alert');
+    await expect.poll(() => alert?.locator('p').textContent()).toBe('These runs are not comparable: prompts.');
+    await expect.poll(() => note?.locator('p').textContent()).toBe('Compare these runs with care: items, version.');
     await alert?.locator('summary').click();
-    expect(await alert?.locator('tbody td').allTextContents()).toEqual([
-      'prompts 1',
-      'prompts 1',
-      'prompts <i>2</i>',
-      'The benchmark file has changed in what is asked of the model.',
-    ]);
+    await expect
+      .poll(() => alert?.locator('tbody td').allTextContents())
+      .toEqual([
+        'prompts 1',
+        'prompts 1',
+        'prompts <i>2</i>',
+        'The benchmark file has changed in what is asked of the model.',
+      ]);
     // Two of one mode do not look alike.
     const swatches = await page
       .locator('table.scores tbody .swatch')
@@ -95,11 +97,9 @@ describe.skipIf(!browserPath)('runs compared on a page', { timeout: 60_000 }, ()
     expect(sentences[1]).toContain('On the 80 items of both');
     expect(sentences[1]).toContain('corrected for 2 comparisons (Holm)');
     await page.locator('summary', { hasText: 'Figures of the paired comparison' }).click();
-    expect(await page.locator('table.comparison thead th').allTextContents()).toEqual([
-      'against SmolLM2 · 2026-05-01',
-      'SmolLM2 · 2026-05-03',
-      'stories260k <b>',
-    ]);
+    await expect
+      .poll(() => page.locator('table.comparison thead th').allTextContents())
+      .toEqual(['against SmolLM2 · 2026-05-01', 'SmolLM2 · 2026-05-03', 'stories260k <b>']);
     const figures = await page
       .locator('table.comparison tbody th')
       .evaluateAll((all) => all.map((each) => each.firstChild?.textContent));
@@ -114,18 +114,12 @@ describe.skipIf(!browserPath)('runs compared on a page', { timeout: 60_000 }, ()
       'Holm p',
       'Detectable',
     ]);
-    expect(await page.locator('table.comparison tbody tr').first().locator('td').allTextContents()).toEqual([
-      '120',
-      '80',
-    ]);
-    expect(await page.locator('table.costs thead th').allTextContents()).toEqual([
-      'Run',
-      'Evaluation',
-      'Items/s',
-      'Tokens in',
-      'Tokens out',
-      'Peak memory',
-    ]);
+    await expect
+      .poll(() => page.locator('table.comparison tbody tr').first().locator('td').allTextContents())
+      .toEqual(['120', '80']);
+    await expect
+      .poll(() => page.locator('table.costs thead th').allTextContents())
+      .toEqual(['Run', 'Evaluation', 'Items/s', 'Tokens in', 'Tokens out', 'Peak memory']);
     await page.context().close();
   });
 

@@ -108,12 +108,14 @@ describe.skipIf(!browserPath)('details of an item', () => {
   it('show the prompt by its segments; many examples are folded', async () => {
     const { page } = await open(data(), { index: 3, mode: 'few-shot' });
     const names = () => page.locator('.prompt .part-name').allTextContents();
-    expect(await names()).toEqual(['Description', 'Question']);
+    await expect.poll(() => names()).toEqual(['Description', 'Question']);
     await page.locator('.part-fold summary').click();
     await page.locator('.part-example').first().waitFor();
-    expect(await names()).toEqual(['Description', 'Example 1 of 3', 'Example 2 of 3', 'Example 3 of 3', 'Question']);
+    await expect
+      .poll(() => names())
+      .toEqual(['Description', 'Example 1 of 3', 'Example 2 of 3', 'Example 3 of 3', 'Question']);
     // Each segment takes its direction from its own text.
-    expect(await page.locator('.part-question pre').getAttribute('dir')).toBe('auto');
+    await expect.poll(() => page.locator('.part-question pre').getAttribute('dir')).toBe('auto');
     await page.locator('[data-key="copy-Prompt"]').click();
     const [{ text }] = (await calls(page, 'copy')) as [{ text: string }];
     expect(text.startsWith('Solve the problems.\n\nQuestion 1:')).toBe(true);
@@ -130,8 +132,8 @@ describe.skipIf(!browserPath)('details of an item', () => {
       ['strict', '#### '],
       ['strict lenient', '12'],
     ]);
-    expect(await page.locator('.marks-legend').textContent()).toContain('strict reading');
-    expect(await page.locator('.detail-body > .output .stop-mark').count()).toBe(1);
+    await expect.poll(() => page.locator('.marks-legend').textContent()).toContain('strict reading');
+    await expect.poll(() => page.locator('.detail-body > .output .stop-mark').count()).toBe(1);
     await page.context().close();
   });
 
@@ -147,8 +149,8 @@ describe.skipIf(!browserPath)('details of an item', () => {
     const { page } = await open(all, { index: 3, mode: 'zero-shot' });
     const output = page.locator('.detail-body > .output');
     expect((await output.textContent())?.length).toBeLessThan(10_000);
-    expect(await output.locator('mark').last().textContent()).toBe('12');
-    expect(await output.textContent()).toContain('characters are left out');
+    await expect.poll(() => output.locator('mark').last().textContent()).toBe('12');
+    await expect.poll(() => output.textContent()).toContain('characters are left out');
     await output.locator('vscode-button', { hasText: 'Show all 1,000,007 characters' }).click();
     expect(await output.locator('.text-block').count()).toBeGreaterThan(50);
     expect((await output.textContent())?.startsWith('x'.repeat(999_999))).toBe(true);
@@ -166,10 +168,10 @@ describe.skipIf(!browserPath)('details of an item', () => {
     const { page, problems } = await open(all, { index: 3, mode: 'zero-shot' });
     const text = await page.locator('.detail-body > .output').textContent();
     expect(text).toContain('␛[31mred␀ ⟨U+202E⟩abc <img');
-    expect(await page.locator('.marks-legend').textContent()).toContain('made visible');
-    expect(await page.locator('.marks-legend').textContent()).toContain('does not stand in the text');
+    await expect.poll(() => page.locator('.marks-legend').textContent()).toContain('made visible');
+    await expect.poll(() => page.locator('.marks-legend').textContent()).toContain('does not stand in the text');
     await page.locator('[data-key="differences"]').click();
-    expect(await page.locator('.detail img').count()).toBe(0);
+    await expect.poll(() => page.locator('.detail img').count()).toBe(0);
     expect(await page.evaluate(() => window.hacked)).toBeUndefined();
     expect(problems).toEqual([]);
     await page.context().close();
@@ -188,22 +190,24 @@ describe.skipIf(!browserPath)('details of an item', () => {
     await page.locator('.repeats summary', { hasText: 'Second. ⏎ more' }).click();
     const text = page.locator('.repeats .excerpt');
     await text.waitFor();
-    expect(await text.textContent()).toContain('more … token limit');
-    expect(await page.locator('.repeats').textContent()).toContain('62 tokens, cut off at the token limit');
+    await expect.poll(() => text.textContent()).toContain('more … token limit');
+    await expect.poll(() => page.locator('.repeats').textContent()).toContain('62 tokens, cut off at the token limit');
     await page.context().close();
   });
 
   it('have the other runs beside each other, as they are or as what differs', async () => {
     const { page } = await open(data(), { index: 3, mode: 'zero-shot' });
     const cards = page.locator('.other');
-    expect(await cards.count()).toBe(2);
-    expect(await cards.first().locator('.excerpt').textContent()).toContain('In few-shot the answer');
+    await expect.poll(() => cards.count()).toBe(2);
+    await expect.poll(() => cards.first().locator('.excerpt').textContent()).toContain('In few-shot the answer');
     await page.locator('[data-key="differences"]').click();
-    expect(await page.locator('[data-key="differences"]').getAttribute('aria-pressed')).toBe('true');
-    expect(await cards.first().locator('ins').allTextContents()).toEqual(['few']);
-    expect(await cards.first().locator('del').allTextContents()).toEqual(['zero']);
+    await expect.poll(() => page.locator('[data-key="differences"]').getAttribute('aria-pressed')).toBe('true');
+    await expect.poll(() => cards.first().locator('ins').allTextContents()).toEqual(['few']);
+    await expect.poll(() => cards.first().locator('del').allTextContents()).toEqual(['zero']);
     // The button keeps the focus although the pane was drawn anew.
-    expect(await page.evaluate(() => (document.activeElement as HTMLElement).dataset.key)).toBe('differences');
+    await expect
+      .poll(() => page.evaluate(() => (document.activeElement as HTMLElement).dataset.key))
+      .toBe('differences');
     await cards.first().locator('.other-head').click();
     await page.locator('.detail h3', { hasText: 'few-shot' }).waitFor();
     await page.context().close();
@@ -213,7 +217,7 @@ describe.skipIf(!browserPath)('details of an item', () => {
     const { page } = await open(data(), { index: 3, mode: 'zero-shot' });
     await page.locator('.detail-contents button', { hasText: 'Prompt' }).focus();
     await page.keyboard.press('Enter');
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Prompt');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Prompt');
     await page.context().close();
   });
 
@@ -235,7 +239,7 @@ describe.skipIf(!browserPath)('details of an item', () => {
 describe.skipIf(!browserPath)('tokens', () => {
   it('come when they are asked for, shaded in steps, with their figures in a table too', async () => {
     const { page } = await open(data(), { index: 3, mode: 'zero-shot' });
-    expect(await calls(page, 'tokens')).toEqual([]);
+    await expect.poll(() => calls(page, 'tokens')).toEqual([]);
     await page.locator('[data-key="ask-tokens"]').click();
     await page.locator('.tokens .token').first().waitFor();
     const classes = await page
@@ -252,12 +256,12 @@ describe.skipIf(!browserPath)('tokens', () => {
     const title = await page.locator('.tokens .token').nth(2).getAttribute('title');
     expect(title).toContain('probability 22.3 %, log -1.500');
     expect(title).toContain('likelier: “<b>3</b>” 67.0 %');
-    expect(await page.locator('.token-legend li').count()).toBe(5);
+    await expect.poll(() => page.locator('.token-legend li').count()).toBe(5);
     await page.locator('summary', { hasText: 'Tokens as a table' }).click();
     const rows = page.locator('.token-table tbody tr');
     await rows.first().waitFor();
-    expect(await rows.nth(4).textContent()).toContain('40“<b>3</b>”');
-    expect(await body(page).textContent()).toContain('The text is split into tokens anew.');
+    await expect.poll(() => rows.nth(4).textContent()).toContain('40“<b>3</b>”');
+    await expect.poll(() => body(page).textContent()).toContain('The text is split into tokens anew.');
     await page.context().close();
   });
 
@@ -272,9 +276,9 @@ describe.skipIf(!browserPath)('tokens', () => {
     await page.locator('[data-key="stop-tokens"]').waitFor();
     await page.locator('.detail').press('j');
     await expect.poll(async () => (await calls(page, 'tokens')).length).toBe(2);
-    expect(await page.evaluate(() => window.scripted.cancelled)).toBe(1);
+    await expect.poll(() => page.evaluate(() => window.scripted.cancelled)).toBe(1);
     await page.locator('[data-key="stop-tokens"]').click();
-    expect(await page.evaluate(() => window.scripted.cancelled)).toBe(2);
+    await expect.poll(() => page.evaluate(() => window.scripted.cancelled)).toBe(2);
     await page.locator('.detail').press('j');
     await page.waitForTimeout(50);
     expect((await calls(page, 'tokens')).length).toBe(2);
@@ -303,14 +307,14 @@ describe.skipIf(!browserPath)('marks', () => {
     const all = data();
     const { page } = await open(all, { index: 3, mode: 'zero-shot' });
     await page.locator('.grid').press('m');
-    expect(await page.evaluate(() => (document.activeElement as HTMLInputElement).value)).toBe('bad gold');
+    await expect.poll(() => page.evaluate(() => (document.activeElement as HTMLInputElement).value)).toBe('bad gold');
     await page.keyboard.press('ArrowDown');
     await page.locator('.mark-form textarea').fill('the reader takes the units along');
     await page.keyboard.press('Control+Enter');
     await page.locator('.mark-banner', { hasText: 'Marked: bad reader' }).waitFor();
-    expect(await calls(page, 'mark')).toEqual([
-      { index: 3, mark: { kind: 'bad reader', note: 'the reader takes the units along' } },
-    ]);
+    await expect
+      .poll(() => calls(page, 'mark'))
+      .toEqual([{ index: 3, mark: { kind: 'bad reader', note: 'the reader takes the units along' } }]);
     const [withAll, without] = [await value(page, 0), await value(page, 1)];
     expect(withAll[0]).toBe('40');
     expect(without[0]).toBe('39');
@@ -324,12 +328,12 @@ describe.skipIf(!browserPath)('marks', () => {
       .locator('td[title]')
       .evaluateAll((cells) => cells.map((cell) => cell.getAttribute('title')));
     expect(titles[0]).toContain(`${share(rest)} of ${rest.length} =`);
-    expect(await page.locator('.marked-scores').textContent()).toContain('without marked');
+    await expect.poll(() => page.locator('.marked-scores').textContent()).toContain('without marked');
     await page.locator('.marked-scores summary').click();
-    expect(await page.locator('.marked-scores .sentences li').count()).toBe(2);
+    await expect.poll(() => page.locator('.marked-scores .sentences li').count()).toBe(2);
     await page.locator('.detail [data-key="undo"]').click();
     await expect.poll(() => page.locator('.marked-scores').isVisible()).toBe(false);
-    expect(await page.locator('.mark-banner').count()).toBe(0);
+    await expect.poll(() => page.locator('.mark-banner').count()).toBe(0);
     expect((await calls(page, 'mark')).at(-1)).toEqual({ index: 3, mark: null });
     await page.context().close();
   });
@@ -349,7 +353,7 @@ describe.skipIf(!browserPath)('marks', () => {
     await page.locator('[data-key="show-marked"]').click();
     await expect.poll(() => page.locator('.grid-body .grid-row').count()).toBe(6);
     const glyph = page.locator('.grid-body .mark-glyph').first();
-    expect(await glyph.getAttribute('aria-label')).toBe('marked: bad gold');
+    await expect.poll(() => glyph.getAttribute('aria-label')).toBe('marked: bad gold');
     await page.locator('.filter-input').fill('mark:other mode:zero-shot');
     await expect.poll(() => page.locator('.grid-body .grid-row').count()).toBe(1);
     await page.context().close();
@@ -366,9 +370,9 @@ describe.skipIf(!browserPath)('marks', () => {
     await page.locator('[data-key="mark"]').click();
     await page.locator('.mark-form vscode-button', { hasText: 'Save' }).click();
     await page.locator('.toast', { hasText: 'read-only' }).waitFor();
-    expect(await page.locator('.mark-form').count()).toBe(1);
+    await expect.poll(() => page.locator('.mark-form').count()).toBe(1);
     await page.keyboard.press('Escape');
-    expect(await page.locator('.mark-form').count()).toBe(0);
+    await expect.poll(() => page.locator('.mark-form').count()).toBe(0);
     await page.context().close();
   });
 
@@ -381,8 +385,8 @@ describe.skipIf(!browserPath)('marks', () => {
     await page.waitForTimeout(150);
     await page.locator('.grid-body .grid-row').first().click();
     await page.locator('.mark-banner', { hasText: 'it is 13' }).waitFor();
-    expect(await page.locator('[data-key="mark"]').count()).toBe(0);
-    expect(await page.locator('[data-section="Log-probabilities"]').count()).toBe(0);
+    await expect.poll(() => page.locator('[data-key="mark"]').count()).toBe(0);
+    await expect.poll(() => page.locator('[data-section="Log-probabilities"]').count()).toBe(0);
     await page.context().close();
   });
 });

@@ -28,13 +28,13 @@ describe.skipIf(!browserPath)('imported results', () => {
     const { page, problems } = await session.open('results', { data });
     await page.locator('.grid-body .grid-row').first().waitFor();
     const mark = page.locator('header .imported-mark');
-    expect(await mark.textContent()).toBe('imported');
-    expect(await mark.locator('svg').count()).toBe(1);
-    expect(await page.getByRole('button', { name: 'Open the benchmark file' }).count()).toBe(0);
-    expect(await page.locator('details.settings summary').textContent()).toContain(
-      'imported from lm-evaluation-harness 0.4.13',
-    );
-    expect(await page.locator('table.settings-table').textContent()).toContain('/data/results_2026.json');
+    await expect.poll(() => mark.textContent()).toBe('imported');
+    await expect.poll(() => mark.locator('svg').count()).toBe(1);
+    await expect.poll(() => page.getByRole('button', { name: 'Open the benchmark file' }).count()).toBe(0);
+    await expect
+      .poll(() => page.locator('details.settings summary').textContent())
+      .toContain('imported from lm-evaluation-harness 0.4.13');
+    await expect.poll(() => page.locator('table.settings-table').textContent()).toContain('/data/results_2026.json');
     expect(await page.locator('table.settings-table').textContent()).not.toContain('Asked for');
     expect(problems).toEqual([]);
     await page.context().close();
@@ -57,9 +57,9 @@ describe.skipIf(!browserPath)('imported results', () => {
     });
     await page.locator('.models').first().waitFor();
     const marks = page.locator('.imported-mark');
-    expect(await marks.count()).toBe(1);
-    expect(await marks.first().textContent()).toBe('imported');
-    expect(await marks.first().locator('svg').count()).toBe(1);
+    await expect.poll(() => marks.count()).toBe(1);
+    await expect.poll(() => marks.first().textContent()).toBe('imported');
+    await expect.poll(() => marks.first().locator('svg').count()).toBe(1);
     const text = (await page.locator('.models').allTextContents()).join();
     expect(text).toContain('run otherwise: 5 examples, measured here: 8 examples');
     expect(problems).toEqual([]);

@@ -26,30 +26,30 @@ describe.skipIf(!browserPath)('the item table', () => {
     await page.keyboard.type('ca');
     await expect.poll(() => options(page).allTextContents(), settled).toEqual([expect.stringContaining('cause:')]);
     await page.keyboard.press('ArrowDown');
-    expect(await field(page).getAttribute('aria-activedescendant')).toBe('filter-option-0');
+    await expect.poll(() => field(page).getAttribute('aria-activedescendant')).toBe('filter-option-0');
     await page.keyboard.press('Enter');
-    expect(await field(page).inputValue()).toBe('cause:');
+    await expect.poll(() => field(page).inputValue()).toBe('cause:');
     await page.locator('#filter-options', { hasText: 'ran on' }).waitFor();
-    expect(await options(page).filter({ hasText: 'ran on' }).textContent()).toMatch(/\d+ rows/);
+    await expect.poll(() => options(page).filter({ hasText: 'ran on' }).textContent()).toMatch(/\d+ rows/);
     expect(await violations(page)).toEqual([]);
     await page.keyboard.type('ran');
     await expect.poll(() => options(page).count(), settled).toBe(1);
     await page.keyboard.press('ArrowDown');
-    expect(await options(page).getAttribute('aria-selected')).toBe('true');
+    await expect.poll(() => options(page).getAttribute('aria-selected')).toBe('true');
     await page.keyboard.press('Tab');
-    expect(await field(page).inputValue()).toBe('cause:"ran on" ');
+    await expect.poll(() => field(page).inputValue()).toBe('cause:"ran on" ');
     await expect.poll(() => count(page).textContent(), settled).toMatch(/^\d+ of 180 outputs$/);
     await page.keyboard.type('colour:red');
     await page.locator('.filter-errors', { hasText: 'Column 16' }).waitFor();
-    expect(await page.locator('.filter-mirror mark').textContent()).toBe('colour:red');
-    expect(await field(page).getAttribute('aria-invalid')).toBe('true');
-    expect(await field(page).getAttribute('aria-describedby')).toBe('filter-errors');
+    await expect.poll(() => page.locator('.filter-mirror mark').textContent()).toBe('colour:red');
+    await expect.poll(() => field(page).getAttribute('aria-invalid')).toBe('true');
+    await expect.poll(() => field(page).getAttribute('aria-describedby')).toBe('filter-errors');
     expect(await violations(page)).toEqual([]);
     await page.screenshot({ path: `${artifacts}/results-filter.png` });
     // Escape closes what is open, and nothing else.
     await page.keyboard.press('Control+Space');
     await page.keyboard.press('Escape');
-    expect(await field(page).getAttribute('aria-expanded')).toBe('false');
+    await expect.poll(() => field(page).getAttribute('aria-expanded')).toBe('false');
     expect(problems).toEqual([]);
     await page.context().close();
   }, 120_000);
@@ -59,7 +59,7 @@ describe.skipIf(!browserPath)('the item table', () => {
     const changes = page.locator('vscode-dropdown[aria-label="Change between runs"]');
     await changes.click();
     await changes.locator('vscode-option', { hasText: 'zero-shot → soft-prompt: wrong → right' }).click();
-    expect(await field(page).inputValue()).toBe('gained:zero-shot..soft-prompt');
+    await expect.poll(() => field(page).inputValue()).toBe('gained:zero-shot..soft-prompt');
     await expect.poll(() => count(page).textContent(), settled).toMatch(/^\d+ of 180 outputs$/);
     const shown = await rows(page).locator('.cell-run').allTextContents();
     expect(new Set(shown)).toEqual(new Set(['zero-shot', 'soft-prompt']));
@@ -81,13 +81,13 @@ describe.skipIf(!browserPath)('the item table', () => {
     await expect.poll(() => count(page).textContent(), settled).toBe('180 outputs');
     await saved.click();
     await page.locator('.pick', { hasText: 'Not in the format' }).click();
-    expect(await field(page).inputValue()).toBe('format:no');
+    await expect.poll(() => field(page).inputValue()).toBe('format:no');
     await expect
       .poll(() => page.evaluate(() => JSON.stringify(window.scripted.state)), settled)
       .toContain('"shared":{"filters":{"saved":[{"name":"Not in the format","text":"format:no"}]');
     await saved.click();
     await page.locator('vscode-button[aria-label="Delete the filter Not in the format"]').click();
-    expect(await page.locator('.picks', { hasText: 'Not in the format' }).count()).toBe(0);
+    await expect.poll(() => page.locator('.picks', { hasText: 'Not in the format' }).count()).toBe(0);
     await page.context().close();
   });
 
@@ -100,11 +100,11 @@ describe.skipIf(!browserPath)('the item table', () => {
     await page.getByLabel('Gold', { exact: true }).uncheck();
     expect(await violations(page)).toEqual([]);
     await page.keyboard.press('Escape');
-    expect(await heads()).toEqual(expect.arrayContaining(['Item', 'Stop', 'Output']));
+    await expect.poll(() => heads()).toEqual(expect.arrayContaining(['Item', 'Stop', 'Output']));
     expect(await heads()).not.toContain('Gold');
     await page.locator('.cell-tokens .head-button').click();
     await page.locator('.cell-tokens .head-button').click();
-    expect(await page.locator('.grid-head .cell-tokens').getAttribute('aria-sort')).toBe('descending');
+    await expect.poll(() => page.locator('.grid-head .cell-tokens').getAttribute('aria-sort')).toBe('descending');
     const tokens = (await rows(page).locator('.cell-tokens').allTextContents()).map((text) =>
       Number(text.replace(/\D/g, '')),
     );
@@ -115,7 +115,7 @@ describe.skipIf(!browserPath)('the item table', () => {
     const state = await page.evaluate(() => window.scripted.state);
     const again = await session.open('results', { host: scriptedHost({ ...resultsData(60), state }) });
     await rows(again.page).first().waitFor();
-    expect(await again.page.locator('.grid-head [role=columnheader]').allTextContents()).toContain('Stop');
+    await expect.poll(() => again.page.locator('.grid-head [role=columnheader]').allTextContents()).toContain('Stop');
     await again.page.setViewportSize({ width: 520, height: 800 });
     await expect
       .poll(() => again.page.locator('.grid-head [role=columnheader]').allTextContents(), settled)
@@ -129,7 +129,7 @@ describe.skipIf(!browserPath)('the item table', () => {
     const segment = page.locator('.cause-segment[title^="zero-shot, ran on"]');
     const said = await segment.getAttribute('title');
     await segment.click();
-    expect(await field(page).inputValue()).toBe('mode:zero-shot cause:"ran on"');
+    await expect.poll(() => field(page).inputValue()).toBe('mode:zero-shot cause:"ran on"');
     const n = /: (\d+) of/.exec(said ?? '')?.[1];
     await expect.poll(() => count(page).textContent(), settled).toBe(`${n} of 180 outputs`);
     await page.context().close();
@@ -142,22 +142,22 @@ describe.skipIf(!browserPath)('controls', () => {
     const mode = page.locator('vscode-dropdown[aria-label="Mode"]');
     await mode.focus();
     await page.keyboard.press('ArrowDown');
-    expect(await mode.getAttribute('aria-expanded')).toBe('true');
+    await expect.poll(() => mode.getAttribute('aria-expanded')).toBe('true');
     await page.keyboard.press('End');
     await page.keyboard.press('Enter');
-    expect(await field(page).inputValue()).toBe('mode:soft-prompt');
-    expect(await mode.getAttribute('aria-expanded')).toBe('false');
+    await expect.poll(() => field(page).inputValue()).toBe('mode:soft-prompt');
+    await expect.poll(() => mode.getAttribute('aria-expanded')).toBe('false');
     await page.keyboard.press('f');
     await page.keyboard.press('Enter');
-    expect(await field(page).inputValue()).toBe('mode:few-shot');
+    await expect.poll(() => field(page).inputValue()).toBe('mode:few-shot');
     await page.keyboard.press('Home');
     await page.keyboard.press('Escape');
-    expect(await field(page).inputValue()).toBe('mode:few-shot');
-    expect(await mode.locator('.dropdown-shown').textContent()).toBe('few-shot');
+    await expect.poll(() => field(page).inputValue()).toBe('mode:few-shot');
+    await expect.poll(() => mode.locator('.dropdown-shown').textContent()).toBe('few-shot');
     const clear = page.locator('vscode-button', { hasText: 'Clear' });
     await clear.focus();
     await page.keyboard.press('Space');
-    expect(await field(page).inputValue()).toBe('');
+    await expect.poll(() => field(page).inputValue()).toBe('');
     await page.context().close();
   });
 });

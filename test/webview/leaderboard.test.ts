@@ -42,23 +42,23 @@ describe.skipIf(!browserPath)('the grid of the leaderboard', () => {
     await page.locator('.matrix .value').first().waitFor();
     const cell = (model: string, task: string) =>
       page.locator('.matrix-body .matrix-row', { hasText: model }).locator(`[data-column="task soft-prompt ${task}"]`);
-    expect(await cell('beta-2B', 'gsm8k').textContent()).toContain('imported');
-    expect(await cell('beta-2B', 'gsm8k').locator('svg').count()).toBe(1);
-    expect(await cell('beta-2B', 'gsm8k').getAttribute('title')).toContain('5 examples, measured here: 8');
+    await expect.poll(() => cell('beta-2B', 'gsm8k').textContent()).toContain('imported');
+    await expect.poll(() => cell('beta-2B', 'gsm8k').locator('svg').count()).toBe(1);
+    await expect.poll(() => cell('beta-2B', 'gsm8k').getAttribute('title')).toContain('5 examples, measured here: 8');
     const predicted = cell('gamma-3B', 'mmlu_virology');
-    expect(await predicted.textContent()).toMatch(/^≈.*61.*predicted.*50–70/);
-    expect(await predicted.getAttribute('title')).toContain('predicted, not measured');
-    expect(await predicted.evaluate((element) => getComputedStyle(element).outlineStyle)).toBe('dashed');
+    await expect.poll(() => predicted.textContent()).toMatch(/^≈.*61.*predicted.*50–70/);
+    await expect.poll(() => predicted.getAttribute('title')).toContain('predicted, not measured');
+    await expect.poll(() => predicted.evaluate((element) => getComputedStyle(element).outlineStyle)).toBe('dashed');
     const running = cell('gamma-3B', 'gsm8k');
-    expect(await running.textContent()).toMatch(/55.*running.*40 \/ 200/);
+    await expect.poll(() => running.textContent()).toMatch(/55.*running.*40 \/ 200/);
     const measured = cell('alpha-1B-Instruct', 'gsm8k');
     expect(await measured.textContent()).not.toMatch(/imported|predicted|running/);
     // A model without all benchmarks has no rank, whatever is predicted for it.
     const row = page.locator('.matrix-body .matrix-row', { hasText: 'gamma-3B' });
-    expect(await row.locator('.rank-cell').first().textContent()).toContain('no rank');
-    expect(await row.locator('[data-column^="mean "]').textContent()).toContain('1 of 3');
+    await expect.poll(() => row.locator('.rank-cell').first().textContent()).toContain('no rank');
+    await expect.poll(() => row.locator('[data-column^="mean "]').textContent()).toContain('1 of 3');
     // Names are text, whatever they hold.
-    expect(await page.locator('.matrix b').count()).toBe(0);
+    await expect.poll(() => page.locator('.matrix b').count()).toBe(0);
     expect(problems).toEqual([]);
     await page.context().close();
   });
@@ -67,33 +67,33 @@ describe.skipIf(!browserPath)('the grid of the leaderboard', () => {
     const { page } = await session.open('leaderboard', { host: scriptedHost({ view: mixedView() }), width: 1400 });
     await page.locator('.matrix .value').first().waitFor();
     await page.locator('.matrix [tabindex="0"]').first().focus();
-    expect(await focused(page)).toBe('head | rank soft-prompt');
+    await expect.poll(() => focused(page)).toBe('head | rank soft-prompt');
     await page.keyboard.press('End');
-    expect(await focused(page)).toBe('head | task soft-prompt mmlu_virology');
+    await expect.poll(() => focused(page)).toBe('head | task soft-prompt mmlu_virology');
     await page.keyboard.press('Enter');
-    expect(await head(page, 'mmlu_virology').getAttribute('aria-sort')).toBe('descending');
+    await expect.poll(() => head(page, 'mmlu_virology').getAttribute('aria-sort')).toBe('descending');
     const descending = await modelsShown(page);
     await page.keyboard.press('Enter');
-    expect(await head(page, 'mmlu_virology').getAttribute('aria-sort')).toBe('ascending');
+    await expect.poll(() => head(page, 'mmlu_virology').getAttribute('aria-sort')).toBe('ascending');
     const ascending = await modelsShown(page);
     // What is only predicted comes last either way.
     expect(descending.at(-1)).toBe('gamma-3B');
     expect(ascending).toEqual([...descending.slice(0, -1).reverse(), 'gamma-3B']);
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowLeft');
-    expect(await focused(page)).toBe(`model ${ascending[0]} | task soft-prompt mmlu_law`);
+    await expect.poll(() => focused(page)).toBe(`model ${ascending[0]} | task soft-prompt mmlu_law`);
     await page.keyboard.press('Enter');
     const opened = await page.evaluate(() => window.scripted.calls.filter(({ method }) => method === 'open'));
     expect(opened.map(({ argument }) => argument)).toEqual([
       { model: ascending[0], task: 'mmlu_law', mode: 'soft-prompt' },
     ]);
     await page.keyboard.press('Delete');
-    expect(await modelsShown(page)).toEqual(ascending.slice(1));
-    expect(await focused(page)).toBe(`model ${ascending[1]} | task soft-prompt mmlu_law`);
-    expect(await page.locator('.hidden-note').textContent()).toContain('1 model hidden');
+    await expect.poll(() => modelsShown(page)).toEqual(ascending.slice(1));
+    await expect.poll(() => focused(page)).toBe(`model ${ascending[1]} | task soft-prompt mmlu_law`);
+    await expect.poll(() => page.locator('.hidden-note').textContent()).toContain('1 model hidden');
     await page.keyboard.press('ArrowUp');
     await page.keyboard.press('Delete');
-    expect(await page.locator('.hidden-note').textContent()).toContain('1 benchmark hidden');
+    await expect.poll(() => page.locator('.hidden-note').textContent()).toContain('1 benchmark hidden');
     // The page tells its host by a message: it may be there a moment after the key.
     await expect
       .poll(() => page.evaluate(() => window.scripted.state))
@@ -103,12 +103,12 @@ describe.skipIf(!browserPath)('the grid of the leaderboard', () => {
         hiddenBenchmarks: ['mmlu_law'],
       });
     await page.locator('.hidden-note button').first().click();
-    expect(await modelsShown(page)).toHaveLength(5);
+    await expect.poll(() => modelsShown(page)).toHaveLength(5);
     // The same with the pointer.
     await page.locator('.matrix-body .matrix-row').nth(1).hover();
     await page.getByRole('button', { name: `Hide ${ascending[1]}`, exact: true }).click();
-    expect(await modelsShown(page)).toEqual(ascending.filter((_, at) => at !== 1));
-    expect(await focused(page)).toBe(`model ${ascending[2]} | model`);
+    await expect.poll(() => modelsShown(page)).toEqual(ascending.filter((_, at) => at !== 1));
+    await expect.poll(() => focused(page)).toBe(`model ${ascending[2]} | model`);
     await page.context().close();
   });
 
@@ -122,34 +122,24 @@ describe.skipIf(!browserPath)('the grid of the leaderboard', () => {
       width: 1400,
     });
     await page.locator('.matrix .value').first().waitFor();
-    expect(await modelsShown(page)).toEqual(['alpha-1B-Instruct', 'alpha-1B']);
-    expect(await page.locator('.hidden-note').textContent()).toContain('3 models not found');
-    expect(await page.locator('.head-title').allTextContents()).toEqual([
-      'Rank',
-      'Model',
-      'Mean',
-      'mmlu_law',
-      'mmlu_virology',
-    ]);
+    await expect.poll(() => modelsShown(page)).toEqual(['alpha-1B-Instruct', 'alpha-1B']);
+    await expect.poll(() => page.locator('.hidden-note').textContent()).toContain('3 models not found');
+    await expect
+      .poll(() => page.locator('.head-title').allTextContents())
+      .toEqual(['Rank', 'Model', 'Mean', 'mmlu_law', 'mmlu_virology']);
     await page.locator('vscode-text-field input').fill('');
     await page.waitForFunction(() => document.querySelectorAll('.matrix-body .model-name').length === 5);
     await page.locator('.view-menu > summary').click();
     await page.getByLabel('by family').check();
-    expect(await page.locator('.model-group').allTextContents()).toHaveLength(4);
+    await expect.poll(() => page.locator('.model-group').allTextContents()).toHaveLength(4);
     await page.getByLabel('Group benchmarks by the first word').check();
     await page.getByRole('checkbox', { name: 'zero-shot' }).check();
     await page.keyboard.press('Escape');
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('View');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('View');
     await page.getByRole('button', { name: 'mmlu' }).click();
-    expect(await page.locator('.head-title').allTextContents()).toEqual([
-      'Rank',
-      'Model',
-      'Mean',
-      'Rank',
-      'Mean',
-      'mmlu (2)',
-      'mmlu (2)',
-    ]);
+    await expect
+      .poll(() => page.locator('.head-title').allTextContents())
+      .toEqual(['Rank', 'Model', 'Mean', 'Rank', 'Mean', 'mmlu (2)', 'mmlu (2)']);
     await page.locator('.model-group', { hasText: 'alpha' }).locator('[data-column]').click();
     expect(await modelsShown(page)).not.toContain('alpha-1B');
     await page.context().close();
@@ -166,7 +156,7 @@ describe.skipIf(!browserPath)('the grid of the leaderboard', () => {
       mode: 'soft-prompt',
       metric: 'S',
     });
-    expect(await page.locator('.note').first().textContent()).toContain('when the items are drawn again');
+    await expect.poll(() => page.locator('.note').first().textContent()).toContain('when the items are drawn again');
     await page.context().close();
   });
 
@@ -202,7 +192,7 @@ describe.skipIf(!browserPath)('the grid of the leaderboard', () => {
     await page
       .locator('vscode-dropdown[aria-label="Prompt mode"] vscode-option', { hasText: 'few-shot' })
       .waitFor({ state: 'attached' });
-    expect(await asked()).toBe(times);
+    await expect.poll(() => asked()).toBe(times);
     await page.evaluate((data) => window.scripted.send('viewChanged', data), {
       ...view,
       models: [...view.models, { name: 'new', folder: '/new' }],
@@ -212,8 +202,8 @@ describe.skipIf(!browserPath)('the grid of the leaderboard', () => {
       ],
     });
     await page.waitForFunction(() => document.querySelector('.matrix')?.getAttribute('aria-rowcount') === '122');
-    expect(await focused(page)).toBe(before);
-    expect(await scroll()).toEqual(scrolled);
+    await expect.poll(() => focused(page)).toBe(before);
+    await expect.poll(() => scroll()).toEqual(scrolled);
     await page.context().close();
   });
 
@@ -222,18 +212,18 @@ describe.skipIf(!browserPath)('the grid of the leaderboard', () => {
     await page.locator('.matrix .value').first().waitFor();
     const rows = () => page.locator('.matrix-body .matrix-row').count();
     expect(await rows()).toBeLessThan(60);
-    expect(await page.locator('.matrix').getAttribute('aria-rowcount')).toBe('501');
+    await expect.poll(() => page.locator('.matrix').getAttribute('aria-rowcount')).toBe('501');
     await page.locator('.matrix [tabindex="0"]').first().focus();
     await page.keyboard.press('Control+End');
-    expect(await focused(page)).toMatch(/^model family.* \| task zero-shot task_49$/);
-    expect(await page.locator('.matrix [aria-rowindex="501"]').count()).toBe(1);
+    await expect.poll(() => focused(page)).toMatch(/^model family.* \| task zero-shot task_49$/);
+    await expect.poll(() => page.locator('.matrix [aria-rowindex="501"]').count()).toBe(1);
     expect(await rows()).toBeLessThan(60);
     // Scrolled out of sight, the focused cell is still there.
     await page.evaluate(() => {
       (document.querySelector('.matrix') as HTMLElement).scrollTop = 0;
     });
     await page.locator('.matrix [aria-rowindex="2"]').waitFor();
-    expect(await focused(page)).toMatch(/task_49$/);
+    await expect.poll(() => focused(page)).toMatch(/task_49$/);
     expect(problems).toEqual([]);
     await page.context().close();
   });
@@ -291,7 +281,7 @@ describe.skipIf(!browserPath)('exports of the leaderboard', () => {
       page.getByRole('button', { name: 'CSV' }).click(),
     ]);
     expect(download.suggestedFilename()).toBe('leaderboard-S-soft-prompt.csv');
-    expect(await page.getByRole('button', { name: 'Web page' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('button', { name: 'Web page' }).count()).toBe(0);
     expect(problems).toEqual([]);
     await page.context().close();
   });
@@ -309,9 +299,9 @@ describe.skipIf(!browserPath)('base and post-trained models on the leaderboard',
     expect(gsm8k).toMatch(/^gsm8k\s+24\s+0\.1\d \(−0\.\d\d to 0\.\d\d\).*0\.5\d \(/);
     const [averaged = ''] = await rowOf('Score averaged over 24 benchmarks');
     expect(averaged).toMatch(/24\s+0\.69 \(0\.\d\d to 0\.\d\d\).*0\.78 \(/);
-    expect(await page.locator('.scatter .marker').count()).toBe(48);
+    await expect.poll(() => page.locator('.scatter .marker').count()).toBe(48);
     await page.locator('.pair-table > summary').click();
-    expect(await page.locator('.pair-table tbody tr').count()).toBe(24);
+    await expect.poll(() => page.locator('.pair-table tbody tr').count()).toBe(24);
     await page.locator('.pair-table vscode-button').first().click();
     const [edit] = await page.evaluate(() => window.scripted.calls.filter(({ method }) => method === 'editLink'));
     expect(edit?.argument).toEqual({ model: '01-ai/Yi-1.5-6B-Chat' });
@@ -326,7 +316,7 @@ describe.skipIf(!browserPath)('base and post-trained models on the leaderboard',
     const state = { pairsOpen: true };
     const { page } = await session.open('leaderboard', { data: embedded(view, state), width: 320, height: 700 });
     await page.locator('table.correlations').waitFor();
-    expect(await page.locator('table.correlations').textContent()).toContain('too few pairs (3)');
+    await expect.poll(() => page.locator('table.correlations').textContent()).toContain('too few pairs (3)');
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
     expect(await violations(page)).toEqual([]);
     await page.context().close();

@@ -97,7 +97,7 @@ describe.skipIf(!browserPath)('the metrics of the benchmark file', () => {
     await page.locator('.grid-body .grid-row').first().click();
     const detail = page.locator('.detail');
     await detail.locator('h4', { hasText: 'Metrics of the benchmark file' }).waitFor();
-    expect(await detail.textContent()).toContain('exact_match (strict-match)118');
+    await expect.poll(() => detail.textContent()).toContain('exact_match (strict-match)118');
     expect(problems).toEqual([]);
     expect(await violations(page)).toEqual([]);
     await page.context().close();
@@ -106,7 +106,7 @@ describe.skipIf(!browserPath)('the metrics of the benchmark file', () => {
   it('are not there in runs without them', async () => {
     const { page } = await session.open('results', { data: resultsData(40) });
     await page.locator('.grid-body .grid-row').first().waitFor();
-    expect(await page.locator('#measures-heading').isVisible()).toBe(false);
+    await expect.poll(() => page.locator('#measures-heading').isVisible()).toBe(false);
     await page.context().close();
   });
 });
@@ -118,12 +118,16 @@ describe.skipIf(!browserPath)('runs of likelihoods alone', () => {
     await page.locator('.grid-body .grid-row').first().waitFor();
     const heads = await page.locator('table.scores thead th').allInnerTexts();
     expect(heads.map((head) => head.split(/\s/)[0])).toEqual(['Mode', 'LL', 'Commonest', 'Items', 'Time']);
-    expect(await page.locator('body').textContent()).toContain(likelihoodsOnlyNote);
+    await expect.poll(() => page.locator('body').textContent()).toContain(likelihoodsOnlyNote);
     const verdicts = new Set(await page.locator('.grid-body .cell-verdict').allInnerTexts());
     expect([...verdicts].every((verdict) => /by likelihood/.test(verdict))).toBe(true);
     // Modes are compared by likelihoods, and the tuning curve is of them.
-    expect(await page.locator('[aria-labelledby="gains-heading"]').textContent()).toMatch(/LL\. On the 40 items/);
-    expect(await page.locator('[aria-labelledby="tuning-heading"]').textContent()).toMatch(/LL goes from 50/);
+    await expect
+      .poll(() => page.locator('[aria-labelledby="gains-heading"]').textContent())
+      .toMatch(/LL\. On the 40 items/);
+    await expect
+      .poll(() => page.locator('[aria-labelledby="tuning-heading"]').textContent())
+      .toMatch(/LL goes from 50/);
     await page.locator('.grid-body .grid-row').first().click();
     const detail = page.locator('.detail');
     await detail.locator('h4', { hasText: 'Candidates by log-likelihood' }).waitFor();
@@ -168,7 +172,7 @@ describe.skipIf(!browserPath)('the leaderboard', () => {
       '30.0',
     ]);
     expect(rows[0]).toMatch(/7\.3–9\.2/);
-    expect(await page.locator('.note').first().textContent()).toMatch(/perplexity.*lower is better/);
+    await expect.poll(() => page.locator('.note').first().textContent()).toMatch(/perplexity.*lower is better/);
     expect(problems).toEqual([]);
     await page.context().close();
   });

@@ -59,12 +59,12 @@ describe.skipIf(!browserPath)('results page', () => {
       for (const share of [F, S]) expect(table).toContain(`${Math.round(100 * (share?.value ?? 0))}\u202f%`);
     }
     expect(table).toContain('always “18”');
-    expect(await page.locator('#gains-heading').isVisible()).toBe(true);
+    await expect.poll(() => page.locator('#gains-heading').isVisible()).toBe(true);
     // How the learning rate came about stands below the curve, and the number in the settings.
     const tuning = await page.locator('section:has(#tuning-heading)').textContent();
     expect(tuning).toContain('Learning rate 0.03, chosen by the held-out loss after 6 steps: 0.01 → 2.02');
     expect(tuning).toContain('0.09 → diverged');
-    expect(await page.locator('details.settings').textContent()).toContain('learning rate 0.03,');
+    await expect.poll(() => page.locator('details.settings').textContent()).toContain('learning rate 0.03,');
     await page.context().close();
   });
 
@@ -81,7 +81,7 @@ describe.skipIf(!browserPath)('results page', () => {
       if (index === 5) expect(shown).toMatch(/more characters/);
       if (index === 6) expect(shown).toContain('שלום עולם');
     }
-    expect(await page.locator('main img, main script').count()).toBe(0);
+    await expect.poll(() => page.locator('main img, main script').count()).toBe(0);
     expect(await page.evaluate(() => window.hacked)).toBeUndefined();
     expect(problems).toEqual([]);
     await page.context().close();
@@ -90,26 +90,26 @@ describe.skipIf(!browserPath)('results page', () => {
   it('filters by text, by dropdown and by the breakdown, with one truth', async () => {
     const { page } = await session.open('results', { data: resultsData(120) });
     await ready(page);
-    expect(await countText(page)).toBe('360 outputs');
+    await expect.poll(() => countText(page)).toBe('360 outputs');
     await type(page, 'mode:zero-shot');
-    expect(await countText(page)).toBe('120 of 360 outputs');
+    await expect.poll(() => countText(page)).toBe('120 of 360 outputs');
     await page.locator('vscode-dropdown[aria-label="Cause"]').click();
     await page.locator('vscode-dropdown[aria-label="Cause"] vscode-option', { hasText: 'ran on' }).click();
     await expect.poll(() => filter(page).inputValue()).toBe('cause:"ran on" mode:zero-shot');
     const { records } = modeResult('zero-shot', 120);
     const ranOn = records.filter(({ cause }) => cause === 'ran on').length;
-    expect(await countText(page)).toBe(`${ranOn} of 360 outputs`);
+    await expect.poll(() => countText(page)).toBe(`${ranOn} of 360 outputs`);
     await page.locator('vscode-button', { hasText: 'Clear' }).click();
     await expect.poll(() => countText(page)).toBe('360 outputs');
     await page.locator('.cell-button', { hasText: 'zero-shot, ran on' }).click();
-    expect(await countText(page)).toBe(`${ranOn} of 360 outputs`);
+    await expect.poll(() => countText(page)).toBe(`${ranOn} of 360 outputs`);
     await expect
       .poll(() =>
         page.locator('vscode-dropdown[aria-label="Mode"]').evaluate((each) => (each as HTMLSelectElement).value),
       )
       .toBe('zero-shot');
     await type(page, 'mode:zero');
-    expect(await page.locator('#filter-errors').textContent()).toContain('“zero” is not a value of “mode”');
+    await expect.poll(() => page.locator('#filter-errors').textContent()).toContain('“zero” is not a value of “mode”');
     await page.context().close();
   });
 
@@ -119,9 +119,13 @@ describe.skipIf(!browserPath)('results page', () => {
     await type(page, 'mode:soft-prompt item:2');
     await rows(page).first().click();
     await page.locator('.part-question').waitFor();
-    expect(await page.locator('.soft-prompt-marker').allTextContents()).toEqual(['soft prompt: 10 learned vectors']);
-    expect(await page.locator('.prompt-note').textContent()).toBe('The benchmark file has changed since this run.');
-    expect(await page.locator('.prompt .part').count()).toBe(1);
+    await expect
+      .poll(() => page.locator('.soft-prompt-marker').allTextContents())
+      .toEqual(['soft prompt: 10 learned vectors']);
+    await expect
+      .poll(() => page.locator('.prompt-note').textContent())
+      .toBe('The benchmark file has changed since this run.');
+    await expect.poll(() => page.locator('.prompt .part').count()).toBe(1);
     await page.context().close();
   });
 
@@ -138,15 +142,15 @@ describe.skipIf(!browserPath)('results page', () => {
     await expect.poll(() => heading.textContent()).not.toBe(first);
     await page.keyboard.press('k');
     await expect.poll(() => heading.textContent()).toBe(first);
-    expect(await page.locator('[role=grid]').getAttribute('aria-activedescendant')).toBe('row-0');
+    await expect.poll(() => page.locator('[role=grid]').getAttribute('aria-activedescendant')).toBe('row-0');
     await page.keyboard.press('Enter');
-    expect(await page.evaluate(() => document.activeElement?.className)).toBe('detail');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.className)).toBe('detail');
     await page.keyboard.press('j');
     await expect.poll(() => heading.textContent()).not.toBe(first);
-    expect(await page.evaluate(() => document.activeElement?.className)).toBe('detail');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.className)).toBe('detail');
     await page.keyboard.press('Escape');
     await expect.poll(() => page.locator('.detail-place').isVisible()).toBe(false);
-    expect(await page.evaluate(() => document.activeElement?.getAttribute('role'))).toBe('grid');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('role'))).toBe('grid');
     await page.keyboard.press('End');
     await page.keyboard.press('Home');
     await page.context().close();
@@ -178,7 +182,7 @@ describe.skipIf(!browserPath)('results page', () => {
     data.details = [];
     const { page } = await session.open('results', { data });
     await ready(page);
-    expect(await countText(page)).toBe('12,000 outputs');
+    await expect.poll(() => countText(page)).toBe('12,000 outputs');
     expect(await rows(page).count()).toBeLessThan(80);
     await page.locator('.grid').evaluate((grid) => {
       grid.scrollTop = grid.scrollHeight;
@@ -213,7 +217,9 @@ describe.skipIf(!browserPath)('results page', () => {
     data.view.job = { phase: 'evaluating', message: 'Evaluating zero-shot', fraction: 0.5, secondsLeft: 70 };
     const { page, problems } = await session.open('results', { host: scriptedHost(data) });
     await ready(page);
-    expect(await page.locator('.job').textContent()).toMatch(/Evaluating zero-shot\s*50\u202f% · about 1 min left/);
+    await expect
+      .poll(() => page.locator('.job').textContent())
+      .toMatch(/Evaluating zero-shot\s*50\u202f% · about 1 min left/);
     await type(page, 'format:no');
     const before = await countText(page);
     await rows(page).nth(8).click();
@@ -242,11 +248,11 @@ describe.skipIf(!browserPath)('results page', () => {
       items: full.records.slice(140, 200),
     });
     await expect.poll(() => countText(page)).not.toBe(before);
-    expect(await top()).toBe(500);
-    expect(await page.locator('.detail h3').textContent()).toBe(heading);
-    expect(await filter(page).inputValue()).toBe('format:no');
+    await expect.poll(() => top()).toBe(500);
+    await expect.poll(() => page.locator('.detail h3').textContent()).toBe(heading);
+    await expect.poll(() => filter(page).inputValue()).toBe('format:no');
     await type(page, '');
-    expect(await countText(page)).toBe('200 outputs');
+    await expect.poll(() => countText(page)).toBe('200 outputs');
     // the end: the page asks for what it has not been told
     await page.evaluate(
       ({ view, run, items }) => {
@@ -256,7 +262,7 @@ describe.skipIf(!browserPath)('results page', () => {
       { view: { ...data.view, job: null, columns: [full.result] }, run: full.result.run.id, items: full.records },
     );
     await expect.poll(() => countText(page), { timeout: 10_000 }).toBe('300 outputs');
-    expect(await page.locator('.job').isVisible()).toBe(false);
+    await expect.poll(() => page.locator('.job').isVisible()).toBe(false);
     expect(problems).toEqual([]);
     await page.context().close();
   });
@@ -316,11 +322,11 @@ describe.skipIf(!browserPath)('results page', () => {
     });
     const { page, problems } = await session.openFile('exported.html', html);
     await ready(page);
-    expect(await countText(page)).toBe('90 outputs');
+    await expect.poll(() => countText(page)).toBe('90 outputs');
     await rows(page).first().click();
     await page.locator('.part-question').waitFor();
     // nothing of it needs the editor
-    expect(await page.locator('vscode-button', { hasText: /Stop|Resume/ }).count()).toBe(0);
+    await expect.poll(() => page.locator('vscode-button', { hasText: /Stop|Resume/ }).count()).toBe(0);
     expect(problems).toEqual([]);
     await page.context().close();
   });
@@ -368,7 +374,7 @@ describe.skipIf(!browserPath)('leaderboard page', () => {
       task: 'gsm8k',
       mode: 'soft-prompt',
     });
-    expect(await page.evaluate(() => window.scripted.state)).toEqual({ task: 'gsm8k' });
+    await expect.poll(() => page.evaluate(() => window.scripted.state)).toEqual({ task: 'gsm8k' });
     await page.context().close();
   });
 

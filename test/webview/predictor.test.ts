@@ -56,17 +56,19 @@ describe.skipIf(!browserPath)('predictor page', () => {
     const { page } = await openLive();
     await ready(page);
     const cells = (row: number) => page.locator('.fit-table tbody tr').nth(row).locator('th, td').allTextContents();
-    expect(await cells(0)).toEqual([
-      'L1random',
-      'best combination',
-      '0.940 ± 0.004',
-      '2.50 ± 0.30',
-      '0.955',
-      '90.5\u202f% in ±\u202f9.6',
-      '10',
-    ]);
+    await expect
+      .poll(() => cells(0))
+      .toEqual([
+        'L1random',
+        'best combination',
+        '0.940 ± 0.004',
+        '2.50 ± 0.30',
+        '0.955',
+        '90.5\u202f% in ±\u202f9.6',
+        '10',
+      ]);
     expect((await cells(1)).slice(1, 4)).toEqual(['model + task', '0.868 ± 0.007', '3.75 ± 0.33']);
-    expect(await page.locator('.fit-table').textContent()).toContain('It needs at least two groups');
+    await expect.poll(() => page.locator('.fit-table').textContent()).toContain('It needs at least two groups');
     const warnings = await page.locator('#fit .warnings').textContent();
     expect(warnings).toContain('family (leave one family out): the model + task baseline does as well');
     expect(warnings).toContain('the 90 % intervals hold 71\u202f% of 576 scores. They are too narrow here');
@@ -96,7 +98,7 @@ describe.skipIf(!browserPath)('predictor page', () => {
       for (const fit of fits) fit.coverage = { share: 1, n: 12, reach: 0.2 };
     const { page } = await openLive(view);
     await ready(page);
-    expect(await page.locator('#fit .fit-table').textContent()).toContain('100.0\u202f%');
+    await expect.poll(() => page.locator('#fit .fit-table').textContent()).toContain('100.0\u202f%');
     expect(await page.locator('#fit .warnings').textContent()).not.toContain('intervals');
     await page.context().close();
   });
@@ -104,13 +106,15 @@ describe.skipIf(!browserPath)('predictor page', () => {
   it('says how many records are used, from where, and what was left out for which reason', async () => {
     const { page } = await openLive();
     await ready(page);
-    expect(await page.locator('header').textContent()).toContain('576 records of 32 models in 8 families on 18 tasks.');
+    await expect
+      .poll(() => page.locator('header').textContent())
+      .toContain('576 records of 32 models in 8 families on 18 tasks.');
     const records = await page.locator('#records').textContent();
     expect(records).toContain('35 records left out:');
     expect(records).toContain('aggregates of other records32bbh, …');
     expect(records).toContain('There is no column "score".');
     await page.locator('#records vscode-button[aria-label="Remove old.csv"]').click();
-    expect(await calls(page, 'removeFile')).toEqual([{ path: '/home/somebody/records/old.csv' }]);
+    await expect.poll(() => calls(page, 'removeFile')).toEqual([{ path: '/home/somebody/records/old.csv' }]);
     await page.context().close();
   });
 
@@ -118,9 +122,11 @@ describe.skipIf(!browserPath)('predictor page', () => {
     const { page, problems } = await openLive();
     await ready(page);
     await page.locator('vscode-button', { hasText: 'Show all 18 tasks' }).click();
-    expect(await page.locator('#hardest').textContent()).toContain('onerror');
-    expect(await page.locator('.subtasks').textContent()).toContain('<img src=x onerror="window.hacked=1">⟨U+202E⟩');
-    expect(await page.locator('main img').count()).toBe(0);
+    await expect.poll(() => page.locator('#hardest').textContent()).toContain('onerror');
+    await expect
+      .poll(() => page.locator('.subtasks').textContent())
+      .toContain('<img src=x onerror="window.hacked=1">⟨U+202E⟩');
+    await expect.poll(() => page.locator('main img').count()).toBe(0);
     expect(await page.evaluate(() => window.hacked)).toBeUndefined();
     expect(problems).toEqual([]);
     await page.context().close();
@@ -178,18 +184,18 @@ describe.skipIf(!browserPath)('predictor page', () => {
   it('exports the list that is chosen, copies it, and keeps the choice', async () => {
     const { page } = await openLive();
     await ready(page);
-    expect(await page.locator('.subtasks li').count()).toBe(12);
+    await expect.poll(() => page.locator('.subtasks li').count()).toBe(12);
     await page.locator('.list-button', { hasText: 'show' }).nth(1).click();
-    expect(await page.locator('.chosen-list h3').textContent()).toBe('The small bench of 4 tasks');
-    expect(await page.locator('.subtasks li').count()).toBe(4);
+    await expect.poll(() => page.locator('.chosen-list h3').textContent()).toBe('The small bench of 4 tasks');
+    await expect.poll(() => page.locator('.subtasks li').count()).toBe(4);
     // The button that was pressed keeps the focus, though the table was drawn again.
-    expect(await page.evaluate(() => document.activeElement?.getAttribute('data-key'))).toBe('list 4');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('data-key'))).toBe('list 4');
     await page.locator('vscode-button', { hasText: 'Export as group file' }).click();
-    expect(await calls(page, 'exportSmallBench')).toEqual([{ budget: 4 }]);
+    await expect.poll(() => calls(page, 'exportSmallBench')).toEqual([{ budget: 4 }]);
     await page.locator('vscode-button', { hasText: 'Copy the list' }).click();
-    expect(await calls(page, 'copy')).toEqual([
-      { text: `${predictorView().smallBench?.curve[1]?.subtasks.join('\n')}\n` },
-    ]);
+    await expect
+      .poll(() => calls(page, 'copy'))
+      .toEqual([{ text: `${predictorView().smallBench?.curve[1]?.subtasks.join('\n')}\n` }]);
     await expect.poll(() => page.evaluate(() => window.scripted.state)).toMatchObject({ smallBench: { budget: 4 } });
     await page.context().close();
   });
@@ -198,9 +204,9 @@ describe.skipIf(!browserPath)('predictor page', () => {
     const view = { ...predictorView(), smallBench: null };
     const { page } = await openLive(view, { scatter: { split: 'L4', search: 'opt' }, smallBench: { budget: 2 } });
     await ready(page);
-    expect(await page.locator('#scatter vscode-text-field input').inputValue()).toBe('opt');
+    await expect.poll(() => page.locator('#scatter vscode-text-field input').inputValue()).toBe('opt');
     await page.locator('#small-bench vscode-button', { hasText: 'Search a small bench' }).click();
-    expect(await calls(page, 'start')).toEqual([{ task: 'smallBench' }]);
+    await expect.poll(() => calls(page, 'start')).toEqual([{ task: 'smallBench' }]);
     await page.evaluate(
       (best) =>
         window.scripted.send('workChanged', {
@@ -212,8 +218,8 @@ describe.skipIf(!browserPath)('predictor page', () => {
       partialSmallBench(),
     );
     await page.locator('.job', { hasText: 'greedy: 3 of 12 tasks' }).waitFor();
-    expect(await page.locator('.progress').getAttribute('aria-valuenow')).toBe('25');
-    expect(await page.locator('.chosen-list h3').textContent()).toBe('The small bench of 2 tasks');
+    await expect.poll(() => page.locator('.progress').getAttribute('aria-valuenow')).toBe('25');
+    await expect.poll(() => page.locator('.chosen-list h3').textContent()).toBe('The small bench of 2 tasks');
     await page.locator('#small-bench vscode-button', { hasText: 'Stop' }).click();
     await expect.poll(() => calls(page, 'stop')).toHaveLength(1);
     await page.evaluate(() => window.scripted.send('workChanged', null));
@@ -226,14 +232,14 @@ describe.skipIf(!browserPath)('predictor page', () => {
     await ready(page);
     const [budgets, seconds] = [0, 1].map((at) => page.locator('#small-bench vscode-text-field input').nth(at));
     await budgets?.fill('4, eight');
-    expect(await page.locator('#small-bench-wrong').textContent()).toContain('Budgets are numbers above 0');
-    expect(await budgets?.getAttribute('aria-invalid')).toBe('true');
+    await expect.poll(() => page.locator('#small-bench-wrong').textContent()).toContain('Budgets are numbers above 0');
+    await expect.poll(() => budgets?.getAttribute('aria-invalid')).toBe('true');
     await budgets?.fill('16 4 8');
-    expect(await page.locator('#small-bench-wrong').textContent()).toBe('');
+    await expect.poll(() => page.locator('#small-bench-wrong').textContent()).toBe('');
     await seconds?.fill('0');
-    expect(await page.locator('#small-bench-wrong').textContent()).toContain('number of seconds');
+    await expect.poll(() => page.locator('#small-bench-wrong').textContent()).toContain('number of seconds');
     await seconds?.fill('300');
-    expect(await calls(page, 'set')).toEqual([{ budgets: [4, 8, 16] }, { seconds: 300 }]);
+    await expect.poll(() => calls(page, 'set')).toEqual([{ budgets: [4, 8, 16] }, { seconds: 300 }]);
     await page.context().close();
   });
 
@@ -242,9 +248,9 @@ describe.skipIf(!browserPath)('predictor page', () => {
     if (view.records) view.records.digest = 'b2';
     const { page } = await openLive(view);
     await ready(page);
-    expect(await page.locator('.old-note').allTextContents()).toEqual(
-      Array.from({ length: 4 }, () => 'The records have changed since this was computed.'),
-    );
+    await expect
+      .poll(() => page.locator('.old-note').allTextContents())
+      .toEqual(Array.from({ length: 4 }, () => 'The records have changed since this was computed.'));
     await page.context().close();
   });
 
@@ -254,11 +260,9 @@ describe.skipIf(!browserPath)('predictor page', () => {
     await page.screenshot({ path: `${artifacts}/predictor-empty.png` });
     for (const name of ['Try the example records', 'Add records', 'Import results'])
       await page.locator('.empty-actions vscode-button', { hasText: name }).click();
-    expect(await calls(page, 'runCommand')).toEqual([
-      { command: 'openExample' },
-      { command: 'addRecords' },
-      { command: 'importResults' },
-    ]);
+    await expect
+      .poll(() => calls(page, 'runCommand'))
+      .toEqual([{ command: 'openExample' }, { command: 'addRecords' }, { command: 'importResults' }]);
     expect(await violations(page)).toEqual([]);
     await page.context().close();
   });
@@ -287,7 +291,7 @@ describe.skipIf(!browserPath)('predictor page', () => {
     await ready(page);
     const buttons = (await page.locator('vscode-button').allTextContents()).map((text) => text.trim());
     expect(buttons).toEqual(['Show all 18 tasks', 'Copy the list']);
-    expect(await page.locator('vscode-button[aria-label^=Remove]').count()).toBe(0);
+    await expect.poll(() => page.locator('vscode-button[aria-label^=Remove]').count()).toBe(0);
     expect(await violations(page)).toEqual([]);
     expect(problems).toEqual([]);
     await page.context().close();

@@ -20,7 +20,7 @@ describe.skipIf(!browserPath)('the results page', () => {
     expect(text).toContain('re-scored from 20260101-120000-sums-tiny-zero-shot');
     expect(text).toContain('of the run it was re-scored from');
     expect(text).toContain('75 % from the cache');
-    expect(await page.locator('table.settings-table').textContent()).toContain('75 % from the cache');
+    await expect.poll(() => page.locator('table.settings-table').textContent()).toContain('75 % from the cache');
     expect(problems).toEqual([]);
     await page.context().close();
   });
@@ -35,10 +35,10 @@ describe.skipIf(!browserPath)('the results page', () => {
     const { page, problems } = await session.open('results', { data });
     const row = page.locator('.grid-body .grid-row').first();
     await row.waitFor();
-    expect(await page.locator('table.scores').textContent()).toContain('not scored: outputs only');
+    await expect.poll(() => page.locator('table.scores').textContent()).toContain('not scored: outputs only');
     expect(await page.locator('table.scores tbody').textContent()).not.toContain('%');
-    expect(await row.textContent()).toContain('not scored');
-    expect(await page.locator('.grid-body .verdict-icon:not(.verdict-unscored)').count()).toBe(0);
+    await expect.poll(() => row.textContent()).toContain('not scored');
+    await expect.poll(() => page.locator('.grid-body .verdict-icon:not(.verdict-unscored)').count()).toBe(0);
     expect(problems).toEqual([]);
     await page.context().close();
   });

@@ -107,18 +107,18 @@ describe.skipIf(!browserPath)('a file to share', { timeout: 120_000 }, () => {
     expect(html).not.toContain('sourceMappingURL');
 
     const { page, problems, asked, close } = await open(file);
-    expect(await page.locator('h2', { hasText: 'Runs compared' }).count()).toBe(1);
+    await expect.poll(() => page.locator('h2', { hasText: 'Runs compared' }).count()).toBe(1);
     const names = await page.locator('table.scores tbody th .mode-name').allInnerTexts();
     expect(names.slice(0, 3)).toEqual(['tiny · zero-shot', 'small · zero-shot', 'small · soft-prompt']);
     await page.locator('.grid-body .grid-row').nth(1).click();
     await page.locator('.detail .part').first().waitFor();
-    expect(await page.locator('.detail .prompt').textContent()).toContain('capital');
+    await expect.poll(() => page.locator('.detail .prompt').textContent()).toContain('capital');
     const items = (await store.readItems('one')).length;
     for (const index of Object.keys(hostile).filter((each) => Number(each) < items)) {
       await page.locator('.filter-bar input').fill(`run:"tiny · zero-shot" item:${index}`);
       await page.locator('.grid-body .grid-row').first().click();
     }
-    expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
+    await expect.poll(() => page.evaluate(() => 'hacked' in window)).toBe(false);
     expect(asked).toEqual([pathToFileURL(file).href]);
     expect(problems).toEqual([]);
     expect(await violations(page)).toEqual([]);
@@ -155,8 +155,10 @@ describe.skipIf(!browserPath)('a file to share', { timeout: 120_000 }, () => {
     expect(Math.abs(small / sizes.scores - 1)).toBeLessThan(0.05);
     expect(readFileSync(bare, 'utf8')).not.toContain('She has');
     const { page, problems, close } = await open(bare);
-    expect(await page.locator('header').textContent()).toContain('Outputs and prompts are not in this file.');
-    expect(await page.locator('.grid-body .grid-row').first().textContent()).toContain('(not in this file)');
+    await expect
+      .poll(() => page.locator('header').textContent())
+      .toContain('Outputs and prompts are not in this file.');
+    await expect.poll(() => page.locator('.grid-body .grid-row').first().textContent()).toContain('(not in this file)');
     expect(problems).toEqual([]);
     await close();
   });

@@ -13,8 +13,12 @@ describe.skipIf(!browserPath)('position: suffix', () => {
     const { page, problems } = await session.open('results', { data });
     const row = page.locator('.grid-body .grid-row').first();
     await row.waitFor();
-    expect(await page.locator('table.scores').textContent()).toContain('soft-promptposition: suffix, behind the text');
-    expect(await page.locator('table.settings-table').textContent()).toContain('behind the text (position: suffix)');
+    await expect
+      .poll(() => page.locator('table.scores').textContent())
+      .toContain('soft-promptposition: suffix, behind the text');
+    await expect
+      .poll(() => page.locator('table.settings-table').textContent())
+      .toContain('behind the text (position: suffix)');
     await page.locator('.grid-body .grid-row', { hasText: 'soft-prompt' }).first().click();
     const order = await page
       .locator('.text.prompt')
