@@ -3,6 +3,7 @@ export { answerLogitsGraph } from './answer-rows.ts';
 export type { MissingRule } from './backward.ts';
 export { cacheBranchInput, withCacheBranch } from './cache-branch.ts';
 export { type Arithmetic, arithmeticNotes, arithmeticOf, exactArithmetic } from './exact.ts';
+export { guardedSoftmax, leastFloat } from './guards.ts';
 export { answerPositionsInput, inputSizes, type Sizes } from './inputs.ts';
 export { withOpenEmbedding } from './lowerings/index.ts';
 export { type LoweredOperator, sizedGraph, type TuningReport, tuningReport } from './report.ts';

@@ -5,6 +5,7 @@
  */
 import { eitherWay, type GraphNode, numbersOf, tensorOf } from '../onnx/index.ts';
 import { mergeDuplicates } from './duplicates.ts';
+import { guardedSoftmax, leastFloat } from './guards.ts';
 import { sliceRanges, splitSizes } from './inference/index.ts';
 import type { TypedGraph } from './typed-graph.ts';
 import { axisOf, sameDims, size } from './types.ts';
@@ -245,19 +246,18 @@ function places(batch: number, length: number, rows: number, { g, memo }: Surrou
 // ---------------------------------------------------------------- softmax guards
 
 /**
- * Where(IsNaN(s), 0, s) behind s = softmax(x + mask): a row whose mask is all -inf. With the mask's -inf as the least
- * finite number such a row has equal weights instead of zeros, and two passes over the largest tensors go.
- *
- * Right only because nothing reads such a row. Every place of a text sees itself, so the row is one of padding: a place
+ * A guarded softmax (guards.ts) without its guard. Right only because nothing reads a row that sees nothing. Every place of a text sees itself, so the row is one of padding: a place
  * behind a text by more than a sliding window. Training batches pad on the right and hide padding from every text by the
  * attention mask, in later layers too, and answers are predicted at places of texts (training-batch.ts, suffix-training.ts).
  */
 const unguardedSoftmax: Form = (last, s) => {
   const { g } = s;
-  if (last.domain || last.operator !== 'Where') return null;
-  const softmax = s.made(last.input(2), 'Softmax');
-  if (!softmax || s.made(last.input(0), 'IsNaN')?.input(0) !== softmax.output()) return null;
-  if (!g.values(last.input(1))?.every((value) => value === 0) || g.dtype(softmax.output()) !== 'float32') return null;
+  const softmax = guardedSoftmax(
+    last,
+    (value) => s.made(value, 'Softmax', 'IsNaN'),
+    (value) => g.values(value),
+  );
+  if (!softmax || g.dtype(softmax.output()) !== 'float32') return null;
   const sum = s.made(softmax.input(0), 'Add');
   const side = sum && eitherWay(sum).find(([scores, mask]) => s.varies(scores) && !s.varies(mask));
   if (!side) return null;
@@ -266,9 +266,6 @@ const unguardedSoftmax: Form = (last, s) => {
   const axis = softmax.int('axis', g.opset < 13 ? 1 : -1);
   return g.node('Softmax', [g.add('Add', [scores, finite])], { attributes: { axis } });
 };
-
-/** A fourth of the largest float32, so that sums with scores stay finite. */
-const leastFloat = -(2 ** 126);
 
 const forms: Record<string, Form> = { rotation, matrixProduct, unguardedSoftmax };
 

@@ -1,4 +1,5 @@
 /** Gradient rules of elementwise operators. */
+import { guardedSoftmax } from '../guards.ts';
 import type { TypedGraph } from '../typed-graph.ts';
 import type { GradientRule, RuleContext } from './rule.ts';
 
@@ -215,11 +216,8 @@ export const elementwiseRules: Record<string, GradientRule> = {
   Max: extremum,
   Where: ({ g, node, dy, needs, made }) => {
     const [condition, a, b] = [node.input(0), node.input(1), node.input(2)];
-    // Where(IsNaN(s), 0, s) behind a softmax: its rule takes the guarded 0 for s there, which makes the gradient 0.
-    const test = made(condition);
-    const zero = g.values(a)?.every((value) => value === 0);
-    if (zero && test?.operator === 'IsNaN' && test.input(0) === b && made(b)?.operator === 'Softmax')
-      return [undefined, undefined, dy];
+    // The rule of a guarded softmax takes the guard's 0 for what is no number, which makes the gradient 0 there.
+    if (guardedSoftmax(node, made, (value) => g.values(value))) return [undefined, undefined, dy];
     return [
       undefined,
       needs(1) ? g.unbroadcast(where(g, condition, dy), g.dims(a)) : undefined,

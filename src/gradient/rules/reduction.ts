@@ -1,4 +1,5 @@
 /** Gradient rules of reductions, softmax and normalisations. */
+import { guardedSoftmax } from '../guards.ts';
 import type { TypedGraph } from '../typed-graph.ts';
 import { axisOf, sameDims, size } from '../types.ts';
 import type { GradientRule, RuleContext } from './rule.ts';
@@ -36,14 +37,11 @@ const extremumRule: GradientRule = (context) => {
   return reduction((g, x, y, dy) => extremum(g, x, y, dy, axes))(context);
 };
 
-/** The softmax whose fully masked rows are 0, where the graph guards them (Where(IsNaN(s), 0, s)); else itself. */
-function guarded({ g, node, consumers }: RuleContext): string {
-  const softmax = node.output();
-  for (const guard of consumers(softmax))
-    if (guard.operator === 'Where' && guard.input(2) === softmax && g.values(guard.input(1))?.every((v) => v === 0))
-      for (const test of consumers(softmax))
-        if (test.operator === 'IsNaN' && guard.input(0) === test.output()) return guard.output();
-  return softmax;
+/** The softmax whose fully masked rows are 0, where the graph guards them; else itself. */
+function guarded({ g, node, made, consumers }: RuleContext): string {
+  const values = (value: string) => g.values(value);
+  const guard = consumers(node.output()).find((reader) => guardedSoftmax(reader, made, values) === node);
+  return (guard ?? node).output();
 }
 
 /** Before opset 13 softmax ran over all axes from `axis` on; the last axis is the same in both. */
