@@ -7,6 +7,25 @@ export interface Share {
   weight: number;
 }
 
+/** What predictors have learned, and their weights, whose sum is 1. */
+export type Weights = readonly { of: FittedPredictor; weight: number }[];
+
+/** The weighted mean of what they say; those without weight are not asked. Vectors of subtasks are the first one's. */
+export function meanOf(fitted: Weights): FittedPredictor {
+  const taskVectors = fitted[0]?.of.taskVectors;
+  return {
+    predict(configurations) {
+      const scores = new Float64Array(configurations.length);
+      for (const { of, weight } of fitted)
+        if (weight > 0)
+          for (const [at, value] of of.predict(configurations).entries())
+            scores[at] = (scores[at] as number) + weight * value;
+      return scores;
+    },
+    ...(taskVectors && { taskVectors }),
+  };
+}
+
 /** The weighted mean of predictors that learn from the same records. Vectors of subtasks are the first one's. */
 export function blended({ name, title }: Pick<Predictor, 'name' | 'title'>, shares: readonly Share[]): Predictor {
   const whole = shares.reduce((sum, { weight }) => sum + weight, 0);
@@ -14,7 +33,7 @@ export function blended({ name, title }: Pick<Predictor, 'name' | 'title'>, shar
     name,
     title,
     async fit(records, options) {
-      const fitted: { of: FittedPredictor; weight: number }[] = [];
+      const fitted: Weights[number][] = [];
       for (const [at, { predictor, weight }] of shares.entries()) {
         const { progress, ...rest } = options;
         const settings: FitOptions = {
@@ -23,17 +42,7 @@ export function blended({ name, title }: Pick<Predictor, 'name' | 'title'>, shar
         };
         fitted.push({ of: await predictor.fit(records, settings), weight: weight / whole });
       }
-      const taskVectors = fitted[0]?.of.taskVectors;
-      return {
-        predict(configurations) {
-          const scores = new Float64Array(configurations.length);
-          for (const { of, weight } of fitted)
-            for (const [at, value] of of.predict(configurations).entries())
-              scores[at] = (scores[at] as number) + weight * value;
-          return scores;
-        },
-        ...(taskVectors && { taskVectors }),
-      };
+      return meanOf(fitted);
     },
   };
 }

@@ -104,23 +104,24 @@ const recordsOfNetwork = 36_000;
 
 const named = { name: 'combined', title: 'combined' };
 const matrix = combine(named.name, named.title, allParts);
-/** The mean of what scores and their angles say: see docs/predict.md for what each adds. */
-const bothScales = blended(named, [
-  { predictor: matrix, weight: 0.5 },
-  { predictor: onAngles(matrix), weight: 0.5 },
-]);
-const withNetwork = (share: number): Predictor =>
-  blended(named, [
-    { predictor: bothScales, weight: 1 - share },
-    { predictor: studyMlp, weight: share },
-  ]);
+const onItsAngles = onAngles(matrix);
 
 export const combinedPredictor = weighed(matrix, studyMlp, {
   small: {
     ...named,
     fit: (records, options) => {
       const count = records.length + (options.development?.length ?? 0);
-      return (count < leastForNetwork ? bothScales : withNetwork(count / recordsOfNetwork)).fit(records, options);
+      const network = count < leastForNetwork ? 0 : count / recordsOfNetwork;
+      // What each adds is in docs/predict.md.
+      const shares = [
+        { predictor: matrix, weight: (1 - network) / 2 },
+        { predictor: onItsAngles, weight: (1 - network) / 2 },
+        { predictor: studyMlp, weight: network },
+      ];
+      return blended(
+        named,
+        shares.filter(({ weight }) => weight > 0),
+      ).fit(records, options);
     },
   },
 });

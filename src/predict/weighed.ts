@@ -1,4 +1,5 @@
 /** A mean of two predictors whose weights the records decide, where there are enough of them. */
+import { meanOf } from './blend.ts';
 import { withDevelopment } from './development.ts';
 import { predictInTurns, turns } from './turn.ts';
 import type { Predictor, ScoreRecord } from './types.ts';
@@ -7,8 +8,9 @@ import type { Predictor, ScoreRecord } from './types.ts';
 const leastRecords = 12_000;
 
 /**
- * `small`, by default `main` alone, in small tables. In larger ones both learn from the training records, and the weights, from 0 to 1 with sum 1,
- * are those of the least squared error on the development records, which are a ninth of the training records where none are given.
+ * `small`, by default `main` alone, in small tables. In larger ones both learn from the training records, and the weights, from
+ * 0 to 1 with sum 1, are those of the least squared error on the development records, which are a ninth of the training records
+ * where none are given.
  */
 export function weighed(
   main: Predictor,
@@ -34,17 +36,10 @@ export function weighed(
         await predictInTurns(first, development, turn),
         await predictInTurns(second, development, turn),
       );
-      const { taskVectors } = second;
-      return {
-        predict(configurations) {
-          if (weight === 0) return second.predict(configurations);
-          const others = second.predict(configurations);
-          return first
-            .predict(configurations)
-            .map((value, at) => weight * value + (1 - weight) * (others[at] as number));
-        },
-        ...(taskVectors && { taskVectors: () => taskVectors() }),
-      };
+      return meanOf([
+        { of: second, weight: 1 - weight },
+        { of: first, weight },
+      ]);
     },
   };
 }
