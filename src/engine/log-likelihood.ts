@@ -219,10 +219,10 @@ function batchesOf(job: Job, branches: readonly Growing[], read: number): Growin
 async function scoreBranches(job: GroupJob, branches: readonly Growing[], read = 0): Promise<void> {
   const { decoder, prefix, free, exact, front, costs } = job;
   const held = prefix?.shared ? prefix.cache.length(0) : 0;
-  let waiting = { forks: [] as Growing[], caches: [] as KeyValueCache[], bytes: 0, read: 0 };
+  let waiting = { forks: [] as Growing[], caches: [] as KeyValueCache[], read: 0 };
   const readForks = async (): Promise<void> => {
     const { forks, caches, read: most } = waiting;
-    waiting = { forks: [], caches: [], bytes: 0, read: 0 };
+    waiting = { forks: [], caches: [], read: 0 };
     if (forks.length) await scoreBranches(job, forks, most);
     free.push(...caches);
   };
@@ -245,9 +245,9 @@ async function scoreBranches(job: GroupJob, branches: readonly Growing[], read =
     }
     waiting.forks.push(...forks);
     waiting.caches.push(cache);
-    waiting.bytes += cache.bytes;
     waiting.read = Math.max(waiting.read, batch.length * Math.max(...batch.map(lengthOf)));
-    if (!costs.widensForks || waiting.bytes >= mostForkBytes) await readForks();
+    const bytes = waiting.caches.reduce((sum, each) => sum + each.bytes, 0);
+    if (!costs.widensForks || bytes >= mostForkBytes) await readForks();
   }
   await readForks();
 }
