@@ -246,9 +246,10 @@ function places(batch: number, length: number, rows: number, { g, memo }: Surrou
 // ---------------------------------------------------------------- softmax guards
 
 /**
- * A guarded softmax (guards.ts) without its guard. Right only because nothing reads a row that sees nothing. Every place of a text sees itself, so the row is one of padding: a place
- * behind a text by more than a sliding window. Training batches pad on the right and hide padding from every text by the
- * attention mask, in later layers too, and answers are predicted at places of texts (training-batch.ts, suffix-training.ts).
+ * A guarded softmax (guards.ts) without its guard. Right only because nothing reads a row that sees nothing. Every place of a
+ * text sees itself, so the row is one of padding: a place behind a text by more than a sliding window. Training batches pad on
+ * the right and hide padding from every text by the attention mask, in later layers too, and answers are predicted at places
+ * of texts (training-batch.ts, suffix-training.ts).
  */
 const unguardedSoftmax: Form = (last, s) => {
   const { g } = s;
